@@ -1,0 +1,103 @@
+// Owners of everything that outlives a call, and the context that every call runs under.
+//
+// Engine (move-only) owns the plan cache, the kernel table, the buffer pool, the backends and the
+// Machine. ExecContext (a small value) names an Engine, a thread policy, a stop token and limits; every
+// entry point takes one, and there is no ambient default. Two Engines share nothing but LLVM's own
+// initialization and the flag that says the JIT has died.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "einjit/machine.h"
+#include "einjit/plan.h"
+
+namespace einjit {
+
+struct EngineOptions {
+  std::optional<Machine> machine;     // absent: the table row of this CPU's features
+  std::string blas_path;              // a shared library with a Fortran BLAS; empty: Debian's OpenBLAS (pthread build)
+  std::string target_cpu;             // empty: EINJIT_TARGET_CPU, else the host's
+  std::int64_t pool_retained_bytes = 100 << 20;  // buffers kept for later calls; 0: none
+  std::int64_t cache_entries = 128;              // prepared plans kept; > 0
+};
+
+struct EngineStatistics {
+  std::int64_t plans_made = 0, plan_hits = 0, plans_cached = 0;
+  std::int64_t kernels_compiled = 0, kernels_held = 0, code_bytes = 0;
+  double compile_seconds = 0;
+  std::int64_t pool_retained_bytes = 0, pool_in_flight = 0;
+};
+
+class Engine {
+ public:
+  /// Throws invalid_argument for settings that make no sense. Opens neither LLVM nor a BLAS.
+  static Engine make(EngineOptions options = {});
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  const Machine& machine() const;
+  EngineStatistics statistics() const;
+  /// Drops cached plans, kernels that no plan uses, and pooled buffers.
+  void clear();
+
+  class Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+enum class ThreadPolicy : std::uint8_t { serial, max_threads, ambient };
+
+/// Reference to an Engine and the policy of one call. Copies are cheap. The Engine must outlive it.
+class ExecContext {
+ public:
+  /// The calling thread alone: not one TBB call.
+  static ExecContext serial(Engine& engine) { return ExecContext(engine, ThreadPolicy::serial, 1); }
+  /// At most n threads in an arena of einjit's own. Throws invalid_argument for n < 1.
+  static ExecContext max_threads(Engine& engine, std::int32_t n);
+  /// The arena of the calling TBB task, or TBB's default one.
+  static ExecContext ambient(Engine& engine);
+
+  ExecContext with_stop(std::stop_token token) const {
+    ExecContext c = *this;
+    c.stop_ = std::move(token);
+    return c;
+  }
+  ExecContext with_determinism(Determinism d) const {
+    ExecContext c = *this;
+    c.determinism_ = d;
+    return c;
+  }
+  /// Bounds arena + threads × workspace of every call (operands and destination not counted).
+  ExecContext with_memory_limit(double bytes) const {
+    ExecContext c = *this;
+    c.memory_limit_bytes_ = bytes;
+    return c;
+  }
+
+  Engine& engine() const { return *engine_; }
+  ThreadPolicy policy() const { return policy_; }
+  std::int32_t threads() const { return threads_; }
+  Determinism determinism() const { return determinism_; }
+  const std::stop_token& stop() const { return stop_; }
+  std::optional<double> memory_limit_bytes() const { return memory_limit_bytes_; }
+
+ private:
+  ExecContext(Engine& engine, ThreadPolicy policy, std::int32_t threads)
+      : engine_(&engine), policy_(policy), threads_(threads) {}
+  Engine* engine_;
+  ThreadPolicy policy_;
+  std::int32_t threads_;
+  Determinism determinism_ = Determinism::reproducible;
+  std::stop_token stop_;
+  std::optional<double> memory_limit_bytes_;
+};
+
+}  // namespace einjit

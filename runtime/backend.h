@@ -1,0 +1,50 @@
+// A backend turns a step of a plan into something that runs, and says what it promises.
+//
+// (Plan, Step) ─prepare→ PreparedStep ─run(pointers, tile)→ elements of c written. Tiles are fixed by
+// the step alone, disjoint in c and in any order; bits do not depend on how they are spread over threads.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "einjit/plan.h"
+
+namespace einjit {
+
+/// What a backend promises about a destination (CONTRACTS §1).
+struct Capabilities {
+  bool ignores_old_content = false;  // with beta zero nothing depends on what c held: needed for an UninitView
+  bool keeps_unwritten = false;      // an element not yet written still holds its old bits
+};
+
+/// The addresses and scalars of one run of one step. a, b, c point at index 0 of the tensors.
+struct StepPointers {
+  const std::byte* a = nullptr;
+  const std::byte* b = nullptr;
+  std::byte* c = nullptr;
+  std::array<double, 2> alpha{1, 0};  // re, im
+  std::array<double, 2> beta{0, 0};
+};
+
+class PreparedStep {
+ public:
+  virtual ~PreparedStep() = default;
+  virtual std::string_view backend() const = 0;
+  virtual std::int64_t tiles() const = 0;  // ≥ 1
+  virtual void run(const StepPointers& pointers, std::int64_t tile) const noexcept = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual Capabilities capabilities() const = 0;
+  /// nullptr: this step's form is not one of this backend's. Throws backend_failure.
+  virtual std::unique_ptr<PreparedStep> prepare(const Plan& plan, const Step& step) = 0;
+};
+
+}  // namespace einjit
