@@ -162,7 +162,7 @@ struct Plan {
 Plan make_plan(const PlanKey& key, const Machine& machine, const SearchBudget& budget,
                std::span<const std::string> names = {});
 
-/// a … z, A … Z, then À and on: the name of a label whose own name is not known.
+/// a … z, A … Z, then #52 and on: the name of a label whose own name is not known.
 std::string default_label_name(LabelId label);
 
 /// The law of plans; throws std::logic_error with both sides of the first law that is broken.
