@@ -15,7 +15,8 @@ namespace {
 std::string module_path() {
   if (const char* path = std::getenv("EINJIT_LLVM_MODULE")) return path;
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&open_compiler), &info) == 0 || info.dli_fname == nullptr)
+  if (dladdr(reinterpret_cast<const void*>(&open_compiler), &info) == 0 ||
+      info.dli_fname == nullptr)
     return "libeinjit_llvm.so";
   const std::string library = info.dli_fname;
   return library.substr(0, library.rfind('/') + 1) + "libeinjit_llvm.so";
@@ -28,7 +29,8 @@ std::unique_ptr<Compiler> open_compiler() {
   // Never closed: LLVM's own statics must outlive every kernel.
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (module == nullptr)
-    throw Error(ErrorCode::backend_failure, "cannot open the jit's module " + path + ": " + dlerror());
+    throw Error(ErrorCode::backend_failure,
+                "cannot open the jit's module " + path + ": " + dlerror());
   using Maker = Compiler* (*)();
   const auto make = reinterpret_cast<Maker>(dlsym(module, "einjit_make_compiler"));
   if (make == nullptr)
@@ -36,12 +38,9 @@ std::unique_ptr<Compiler> open_compiler() {
   return std::unique_ptr<Compiler>(make());
 }
 
-std::span<const std::string_view> lowering_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> out;
-    for (const Lowering* lowering : lowering_table()) out.push_back(lowering->name);
-    return out;
-  }();
+std::vector<std::string_view> lowering_names() {
+  std::vector<std::string_view> names;
+  for (const Lowering* lowering : lowering_table()) names.push_back(lowering->name);
   return names;
 }
 

@@ -1,9 +1,10 @@
 // The loop IR: how the loops of one step run. KernelSpec ─lower→ LoopNest ─emit→ LLVM IR.
 //
-// A nest is a list of free loops, outermost first, around one tile: `rows` positions of the row axis by
-// `vectors` vectors of `width` elements of the vector axis. Inside a tile the contracted space is summed in the
-// order of KernelSpec::sum_order, in one of the forms of SumForm. A tile that the extents do not fill
-// runs row by row and vector by vector, the last vector under a mask. Prints as text and reads back.
+// A nest is a list of free loops, outermost first, around one tile: `rows` positions of the row
+// axis by `vectors` vectors of `width` elements of the vector axis. Inside a tile the contracted
+// space is summed in the order of KernelSpec::sum_order, in one of the forms of SumForm. A tile
+// that the extents do not fill runs row by row and vector by vector, the last vector under a mask.
+// Prints as text and reads back.
 #pragma once
 
 #include <array>
@@ -44,13 +45,14 @@ struct LoopNest {
   std::optional<AxisGroup> row_axis;     // inner axis of this group
   std::int32_t rows = 1;                 // a tile
   std::vector<Loop> loops;
-  std::array<Access, 3> access{};        // of a, b, c along the vector axis
+  std::array<Access, 3> access{};  // of a, b, c along the vector axis
   SumForm sum = SumForm::none;
   bool operator==(const LoopNest&) const = default;
 };
 
-/// The lowering named in the spec, or the first of the preference list that accepts it. Throws
-/// Error{invalid_argument} for an unknown name and Error{unsupported} for one that does not accept the spec.
+/// By the lowering named in the spec if it accepts the spec, or else the first of the preference
+/// list that does. Throws Error{invalid_argument} for an unknown name and Error{unsupported} for a
+/// c of another type than the sums' that is not overwritten.
 LoopNest lower(const KernelSpec& spec, std::int32_t vector_bytes);
 
 /// The law of loop nests; throws std::logic_error with both sides of the first law that is broken.

@@ -51,14 +51,18 @@ std::string_view group_name(AxisGroup g) { return kAxisGroupNames[static_cast<st
 
 std::string to_text(const LoopNest& nest) {
   std::string text = nest.lowering;
-  const auto axis = [](const std::optional<AxisGroup>& g) { return g ? std::string(group_name(*g)) : "-"; };
-  text += " vector=" + axis(nest.vector_axis) + "*" + std::to_string(nest.width) + "x" + std::to_string(nest.vectors);
+  const auto axis = [](const std::optional<AxisGroup>& g) {
+    return g ? std::string(group_name(*g)) : "-";
+  };
+  text += " vector=" + axis(nest.vector_axis) + "*" + std::to_string(nest.width) + "x" +
+          std::to_string(nest.vectors);
   text += " row=" + axis(nest.row_axis) + "*" + std::to_string(nest.rows) + " access=";
   for (const Access a : nest.access) text += kAccess[static_cast<std::size_t>(a)];
   text += " sum=" + std::string(kSums[static_cast<std::size_t>(nest.sum)]) + " loops=";
   for (const LoopNest::Loop& loop : nest.loops)
     text += (text.back() == '=' ? "" : ",") + std::string(group_name(loop.group)) + "." +
-            std::string(kLevels[static_cast<std::size_t>(loop.level)]) + "/" + std::to_string(loop.step);
+            std::string(kLevels[static_cast<std::size_t>(loop.level)]) + "/" +
+            std::to_string(loop.step);
   return text;
 }
 

@@ -1,15 +1,12 @@
 // Choosing a lowering, and what lowerings share: KernelSpec → LoopNest.
-#include <algorithm>
-#include <stdexcept>
-
 #include "einjit/error.h"
 #include "jit/lowering.h"
 
 namespace einjit::jit {
 namespace {
 
-// Tried in this order. A vector along the contracted axis pays only where it is contiguous and no free
-// axis is (its own `accepts` says so); otherwise a free axis; scalar loops take what is left.
+// Tried in this order. A vector along the contracted axis pays only where it is contiguous and no
+// free axis is (its own `accepts` says so); otherwise a free axis; scalar loops take what is left.
 constexpr std::string_view kPreference[] = {"contracted_vector", "free_vector", "scalar"};
 
 const Lowering* find(std::string_view name) {
@@ -21,17 +18,24 @@ const Lowering* find(std::string_view name) {
 }  // namespace
 
 LoopNest lower(const KernelSpec& spec, std::int32_t vector_bytes) {
+  const DType stored = spec.types[kC];
+  if (stored != spec.compute && (spec.role() != Role::overwrite || !holds(stored, spec.compute)))
+    throw Error(ErrorCode::unsupported,
+                "a kernel that computes in " + std::string(name(spec.compute)) + " cannot " +
+                    (spec.role() == Role::overwrite ? "fill" : "add to") + " a destination of " +
+                    std::string(name(stored)) + ": " + to_text(spec));
   const Lowering* chosen = nullptr;
   if (!spec.lowering.empty()) {
     chosen = find(spec.lowering);
     if (chosen == nullptr) {
       std::string known;
-      for (const Lowering* l : lowering_table()) known += (known.empty() ? "" : ", ") + std::string(l->name);
+      for (const Lowering* l : lowering_table())
+        known += (known.empty() ? "" : ", ") + std::string(l->name);
       throw Error(ErrorCode::invalid_argument,
                   "no lowering is named '" + spec.lowering + "'; there are: " + known);
     }
-    // A forced lowering that cannot take this step leaves it to the preference list: forcing is for tests
-    // of a whole network, whose steps differ.
+    // A forced lowering that cannot take this step leaves it to the preference list: forcing is for
+    // tests of a whole network, whose steps differ.
     if (!chosen->accepts(spec)) chosen = nullptr;
   }
   for (std::string_view name : kPreference) {
@@ -83,38 +87,6 @@ std::int32_t vector_width(const KernelSpec& spec, AxisGroup axis, std::int32_t v
   if (extent != 0)
     while (width > 1 && width / 2 >= extent) width /= 2;
   return width;
-}
-
-void verify(const LoopNest& nest, const KernelSpec& spec) {
-  const auto require = [&](bool holds, const char* law) {
-    if (!holds)
-      throw std::logic_error(std::string("loop nest: ") + law + ": " + to_text(nest) + " for " + to_text(spec));
-  };
-  const bool summed = spec.group(AxisGroup::contracted).present;
-  require(nest.width >= 1 && (nest.width & (nest.width - 1)) == 0, "a width is a power of two");
-  require(nest.vectors >= 1 && nest.rows >= 1, "a tile is not empty");
-  require(nest.vector_axis || (nest.width == 1 && nest.vectors == 1), "vectors run along an axis");
-  require(nest.row_axis || nest.rows == 1, "rows run along an axis");
-  require(nest.row_axis != nest.vector_axis || !nest.row_axis, "rows and vectors run along two axes");
-  require(!nest.row_axis || *nest.row_axis != AxisGroup::contracted, "rows run along a free axis");
-  require((nest.sum == SumForm::none) == !summed, "a sum has a form");
-  require(nest.sum != SumForm::chain || spec.sum_order.lanes == 1, "a chain is one lane");
-  require((nest.sum == SumForm::lanes_in_vectors) == (nest.vector_axis == AxisGroup::contracted),
-          "lanes are vector elements just where vectors run along the contracted axis");
-  require(nest.sum != SumForm::lanes_in_vectors || nest.width * nest.vectors == spec.sum_order.lanes,
-          "vectors hold exactly the lanes");
-  for (const AxisGroup g : {AxisGroup::batch, AxisGroup::left, AxisGroup::right}) {
-    const auto walks = [&](Level level) {
-      return std::count_if(nest.loops.begin(), nest.loops.end(), [&](const LoopNest::Loop& l) {
-        return l.group == g && l.level == level;
-      });
-    };
-    const GroupSpec& group = spec.group(g);
-    require(walks(Level::inner) == group.present, "every free axis has one loop");
-    require(walks(Level::outer) == (group.present && group.tabled) &&
-                walks(Level::middle) == (group.present && group.tabled),
-            "every table has one loop");
-  }
 }
 
 }  // namespace einjit::jit

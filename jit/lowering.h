@@ -18,7 +18,8 @@ struct Lowering {
 /// Every lowering, in the order of their files' names.
 std::span<const Lowering* const> lowering_table();
 
-/// The free loops of a spec: tables outermost, then inner axes of other groups, then the vector axis, then the row axis.
+/// The free loops of a spec: tables outermost, then inner axes of other groups, then the vector
+/// axis, then the row axis.
 std::vector<LoopNest::Loop> free_loops(const KernelSpec& spec, const LoopNest& nest);
 /// Contiguous, splat or strided by the stride classes of the vector axis.
 std::array<Access, 3> accesses(const KernelSpec& spec, std::optional<AxisGroup> vector_axis);

@@ -10,8 +10,8 @@ struct Row {
   std::int32_t vector_bytes;
 };
 constexpr Row kTargets[] = {
-    {"x86-64", 16},         {"x86-64-v3", 32},      {"haswell", 32},        {"skylake", 32},
-    {"znver3", 32},         {"x86-64-v4", 64},      {"skylake-avx512", 64}, {"icelake-server", 64},
+    {"x86-64", 16},         {"x86-64-v3", 32}, {"haswell", 32},        {"skylake", 32},
+    {"znver3", 32},         {"x86-64-v4", 64}, {"skylake-avx512", 64}, {"icelake-server", 64},
     {"sapphirerapids", 64}, {"znver4", 64},
 };
 

@@ -7,7 +7,7 @@
 namespace einjit {
 namespace {
 
-constexpr std::string_view kBackends = "auto, reference, jit, jit!, blas, blas!";
+constexpr std::string_view kBackends[] = {"auto", "reference", "jit", "jit!", "blas", "blas!"};
 
 // How much slower than its best our kernels run where the vector axis is not contiguous everywhere
 // (gathers), or there is none: read off the first kernels on one AVX-512 machine.
@@ -21,7 +21,8 @@ double speed_of_type(DType t) {
 bool is_contiguous(const KernelSpec& kernel) {
   for (const AxisGroup g : {AxisGroup::batch, AxisGroup::left, AxisGroup::right}) {
     const GroupSpec& group = kernel.group(g);
-    if (group.present && group.strides[kC] == StrideClass::unit && group.strides[kA] != StrideClass::runtime &&
+    if (group.present && group.strides[kC] == StrideClass::unit &&
+        group.strides[kA] != StrideClass::runtime &&
         (kernel.unary || group.strides[kB] != StrideClass::runtime))
       return true;
   }
@@ -44,46 +45,59 @@ double blas_seconds(const Step& step, const Machine& machine) {
   double calls = 1;
   for (const StepAxis& axis : step.blas->batch) calls *= static_cast<double>(axis.extent);
   const double rate = machine.blas_flops_per_second * speed_of_type(step.kernel.compute);
-  return calls * machine.blas_call_seconds + std::max(step.flops / rate, memory_seconds(step, machine));
+  return calls * machine.blas_call_seconds +
+         std::max(step.flops / rate, memory_seconds(step, machine));
+}
+
+[[noreturn]] void refuse_blas(const Step& step, std::size_t number, const PlanOptions& options,
+                              const Machine& machine) {
+  const std::string why = options.accuracy == Accuracy::strict ? "strict accuracy excludes BLAS"
+                          : !machine.blas_available            ? "no BLAS is available"
+                                                               : "it is no gemm, gemv or dot";
+  throw Error(ErrorCode::unsupported, "backend 'blas!' cannot run step " + std::to_string(number) +
+                                          " (" + to_text(step.kernel) + "): " + why +
+                                          "; 'blas' without the mark falls back to compiled loops");
 }
 
 }  // namespace
 
-void choose_backend(Step& step, std::size_t number, const PlanOptions& options, const Machine& machine) {
+void require_backend(std::string_view name) {
+  std::string known;
+  for (const std::string_view backend : kBackends) {
+    if (backend == name) return;
+    known += (known.empty() ? "" : ", ") + std::string(backend);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "no backend is named '" + std::string(name) + "'; there are: " + known);
+}
+
+void choose_backend(Step& step, std::size_t number, const PlanOptions& options,
+                    const Machine& machine) {
   const std::string& wanted = options.backend;
-  const double ours = step.kind == StepKind::contract ? jit_seconds(step, machine) : memory_seconds(step, machine);
-  step.predicted_seconds = ours;
   if (step.kind != StepKind::contract) {
     step.backend = "fill";
+    step.predicted_seconds = memory_seconds(step, machine);
     return;
   }
-  const bool blas_fits = step.blas && machine.blas_available && options.accuracy != Accuracy::strict;
+  step.predicted_seconds = jit_seconds(step, machine);
   if (wanted == "reference") {
     step.backend = "reference";
-  } else if (wanted == "jit" || wanted == "jit!") {
-    step.backend = "jit";
-    if (wanted == "jit") step.fallbacks = {"reference"};
-  } else if (wanted == "blas!" && !blas_fits) {
-    throw Error(ErrorCode::unsupported,
-                "backend blas! cannot run step " + std::to_string(number) + " (" + to_text(step.kernel) + "): " +
-                    (options.accuracy == Accuracy::strict ? "strict accuracy excludes BLAS"
-                     : !machine.blas_available            ? "no BLAS is available"
-                                                          : "it is no gemm, gemv or dot") +
-                    "; 'blas' without the mark falls back to compiled loops");
-  } else if (wanted == "auto" || wanted == "blas" || wanted == "blas!") {
-    const double theirs = blas_fits ? blas_seconds(step, machine) : 0;
-    if (blas_fits && (wanted != "auto" || theirs < ours)) {
-      step.backend = "blas";
-      step.predicted_seconds = theirs;
-      if (wanted != "blas!") step.fallbacks = {"jit", "reference"};
-    } else {
-      step.backend = "jit";
-      step.fallbacks = {"reference"};
-    }
-  } else {
-    throw Error(ErrorCode::invalid_argument,
-                "no backend is named '" + wanted + "'; there are: " + std::string(kBackends));
+    return;
   }
+  step.backend = "jit";
+  if (wanted == "jit!") return;
+  step.fallbacks = {"reference"};
+  if (wanted == "jit") return;
+  if (!step.blas || !machine.blas_available || options.accuracy == Accuracy::strict) {
+    if (wanted == "blas!") refuse_blas(step, number, options, machine);
+    return;
+  }
+  const double theirs = blas_seconds(step, machine);
+  if (wanted == "auto" && theirs >= step.predicted_seconds) return;
+  step.backend = "blas";
+  step.predicted_seconds = theirs;
+  step.fallbacks = {"jit", "reference"};
+  if (wanted == "blas!") step.fallbacks.clear();
 }
 
 }  // namespace einjit

@@ -1,7 +1,7 @@
 // A step as a loop over gemm, gemv or dot, where its canonical form is one.
 //
-// BLAS is column-major. With C's unit stride along `left` the step is C = A·B as it stands; with it along
-// `right`, a and b change places (C ᵀ = Bᵀ·Aᵀ) and the result is column-major again.
+// BLAS is column-major. With C's unit stride along `left` the step is C = A·B as it stands; with it
+// along `right`, a and b change places (C ᵀ = Bᵀ·Aᵀ) and the result is column-major again.
 #include <algorithm>
 #include <limits>
 
@@ -21,13 +21,16 @@ struct Matrix {
 /// op(M) is rows × columns with these strides. An axis that is not there has extent 1 and stride 0.
 std::optional<Matrix> matrix(StepAxis rows, StepAxis columns, std::size_t t, bool conj) {
   const std::int64_t rs = rows.strides[t], cs = columns.strides[t];
-  const auto fits = [](std::int64_t inner_stride, std::int64_t inner, std::int64_t outer_stride, std::int64_t outer) {
-    return (inner == 1 || inner_stride == 1) && (outer == 1 || (outer_stride >= inner && outer_stride <= kLargest));
+  const auto fits = [](std::int64_t inner_stride, std::int64_t inner, std::int64_t outer_stride,
+                       std::int64_t outer) {
+    return (inner == 1 || inner_stride == 1) &&
+           (outer == 1 || (outer_stride >= inner && outer_stride <= kLargest));
   };
   const auto leading = [](std::int64_t stride, std::int64_t outer, std::int64_t inner) {
     return outer == 1 ? std::max<std::int64_t>(1, inner) : stride;
   };
-  if (!conj && fits(rs, rows.extent, cs, columns.extent)) return Matrix{'N', leading(cs, columns.extent, rows.extent)};
+  if (!conj && fits(rs, rows.extent, cs, columns.extent))
+    return Matrix{'N', leading(cs, columns.extent, rows.extent)};
   if (fits(cs, columns.extent, rs, rows.extent))
     return Matrix{conj ? 'C' : 'T', leading(rs, rows.extent, columns.extent)};
   return std::nullopt;
@@ -60,7 +63,8 @@ std::optional<BlasForm> blas_form(const Plan& plan, const Step& step) {
   const auto [conj_a, conj_b] = step.kernel.conj;
 
   if (axes(AxisGroup::left).empty() && axes(AxisGroup::right).empty()) {
-    if (is_complex(step.kernel.compute) || !is_increment(k.strides[kA]) || !is_increment(k.strides[kB]))
+    if (is_complex(step.kernel.compute) || !is_increment(k.strides[kA]) ||
+        !is_increment(k.strides[kB]))
       return std::nullopt;
     form.routine = BlasForm::Routine::dot;
     form.lda = k.strides[kA];
@@ -73,7 +77,8 @@ std::optional<BlasForm> blas_form(const Plan& plan, const Step& step) {
     form.swapped = axes(AxisGroup::left).empty();
     const std::size_t m = form.swapped ? kB : kA, v = form.swapped ? kA : kB;
     const StepAxis& free = form.swapped ? right : left;
-    if (step.kernel.conj[v] || !is_increment(k.strides[v]) || !is_increment(free.strides[kC])) return std::nullopt;
+    if (step.kernel.conj[v] || !is_increment(k.strides[v]) || !is_increment(free.strides[kC]))
+      return std::nullopt;
     const auto found = matrix(free, k, m, step.kernel.conj[m]);
     if (!found) return std::nullopt;
     form.m = free.extent;

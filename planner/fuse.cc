@@ -1,9 +1,9 @@
-// Which axes of a step are one axis: one order a group for the whole step, then neighbours merge where
-// every tensor agrees.
+// Which axes of a step are one axis: one order a group for the whole step, then neighbours merge
+// where every tensor agrees.
 //
-// Fusing each operand's axes in its own order pairs the wrong elements: `ab,ba->` is the smallest case
-// (CONTRACTS §7). The order is taken from strides and extents alone, never from label numbers, so that
-// renaming labels or permuting axes consistently gives the same step.
+// Fusing each operand's axes in its own order pairs the wrong elements: `ab,ba->` is the smallest
+// case (CONTRACTS §7). The order is taken from strides and extents alone, never from label numbers,
+// so that renaming labels or permuting axes consistently gives the same step.
 #include "planner/fuse.h"
 
 #include <algorithm>
@@ -18,18 +18,20 @@ AxisGroup group_of(const LabelAxis& axis, bool unary) {
   const auto [a, b, c] = axis.in;
   if (unary) return c ? AxisGroup::left : AxisGroup::contracted;
   if (a && b) return c ? AxisGroup::batch : AxisGroup::contracted;
-  if (!c || !(a || b)) throw std::logic_error("fuse: a label that only one tensor of a two-operand step holds");
+  if (!c || !(a || b))
+    throw std::logic_error("fuse: a label that only one tensor of a two-operand step holds");
   return a ? AxisGroup::left : AxisGroup::right;
 }
 
 /// Outermost first: by the stride in c, or in a where c has not the axis; then by the others.
 auto order_key(const StepAxis& axis, bool contracted) {
   const auto size = [&](int t) { return -std::abs(axis.strides[static_cast<std::size_t>(t)]); };
-  const int first = contracted ? kA : kC, second = contracted ? kB : kA, third = contracted ? kC : kB;
-  return std::tuple(size(first), size(second), size(third), axis.strides[static_cast<std::size_t>(first)],
+  const int first = contracted ? kA : kC, second = contracted ? kB : kA,
+            third = contracted ? kC : kB;
+  return std::tuple(size(first), size(second), size(third),
+                    axis.strides[static_cast<std::size_t>(first)],
                     axis.strides[static_cast<std::size_t>(second)], -axis.extent);
 }
-
 
 }  // namespace
 
@@ -73,11 +75,14 @@ Geometry fuse(const std::vector<LabelAxis>& axes, bool unary) {
       return order_key(x, contracted) < order_key(y, contracted);
     });
     std::vector<StepAxis> fused;
-    for (const StepAxis& axis : group)
-      if (!fused.empty() && may_fuse(fused.back(), axis))
-        fused.back() = {fused.back().extent * axis.extent, axis.strides};
+    for (const StepAxis& axis : group) {
+      std::int64_t extent = 0;  // of zero strides an extent past 2^63 could come
+      if (!fused.empty() && may_fuse(fused.back(), axis) &&
+          !__builtin_mul_overflow(fused.back().extent, axis.extent, &extent))
+        fused.back() = {extent, axis.strides};
       else
         fused.push_back(axis);
+    }
     group = std::move(fused);
   }
   return groups;

@@ -11,7 +11,7 @@ namespace einjit {
 /// One label of a step before fusing: its extent, where it lives, and its stride there.
 struct LabelAxis {
   std::int64_t extent = 1;
-  std::array<bool, 3> in{};             // a, b, c
+  std::array<bool, 3> in{};  // a, b, c
   std::array<std::int64_t, 3> strides{};
 };
 

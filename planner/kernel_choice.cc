@@ -27,7 +27,8 @@ void choose_kernel(const Plan& plan, Step& step, AlphaClass alpha, BetaClass bet
   };
   kernel.compute = tensor(step.c).type;
   kernel.unary = step.b < 0;
-  kernel.types = {tensor(step.a).type, kernel.unary ? kernel.compute : tensor(step.b).type, kernel.compute};
+  kernel.types = {tensor(step.a).type, kernel.unary ? kernel.compute : tensor(step.b).type,
+                  kernel.compute};
   kernel.conj = {tensor(step.a).conj, !kernel.unary && tensor(step.b).conj};
   kernel.alpha = alpha;
   kernel.beta = beta;
@@ -42,13 +43,14 @@ void choose_kernel(const Plan& plan, Step& step, AlphaClass alpha, BetaClass bet
     group.present = true;
     group.tabled = axes.size() > 1;
     if (fixed) group.extent = axes.back().extent;
-    for (std::size_t t = 0; t < 3; ++t)
-      group.strides[t] = stride_class(axes.back().strides[t]);
+    for (std::size_t t = 0; t < 3; ++t) group.strides[t] = stride_class(axes.back().strides[t]);
   }
-  if (const auto& contracted = step.geometry[static_cast<std::size_t>(AxisGroup::contracted)]; !contracted.empty())
-    kernel.sum_order = sum_order_for(kernel.compute,
-                                     kernel.group(AxisGroup::left).present && kernel.group(AxisGroup::right).present,
-                                     contracted.back().extent);
+  if (const auto& contracted = step.geometry[static_cast<std::size_t>(AxisGroup::contracted)];
+      !contracted.empty())
+    kernel.sum_order = sum_order_for(
+        kernel.compute,
+        kernel.group(AxisGroup::left).present && kernel.group(AxisGroup::right).present,
+        contracted.back().extent);
 }
 
 }  // namespace einjit

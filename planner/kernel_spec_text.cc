@@ -55,7 +55,8 @@ std::string to_text(const KernelSpec& spec) {
   }
   text += " alpha=" + std::string(kAlphas[static_cast<std::size_t>(spec.alpha)]);
   text += " beta=" + std::string(kBetas[static_cast<std::size_t>(spec.beta)]);
-  text += " sum=" + std::to_string(spec.sum_order.chain) + "/" + std::to_string(spec.sum_order.lanes);
+  text +=
+      " sum=" + std::to_string(spec.sum_order.chain) + "/" + std::to_string(spec.sum_order.lanes);
   if (!spec.lowering.empty()) text += " lowering=" + spec.lowering;
   return text;
 }
@@ -96,12 +97,14 @@ KernelSpec parse_kernel_spec(std::string_view text) {
       read_group(reader, word, spec);
     }
   }
+  if (reader.next_line()) reader.corrupt(reader.rest_of_line());
   return spec;
 }
 
 }  // namespace einjit
 
-std::size_t std::hash<einjit::KernelSpec>::operator()(const einjit::KernelSpec& spec) const noexcept {
+std::size_t std::hash<einjit::KernelSpec>::operator()(
+    const einjit::KernelSpec& spec) const noexcept {
   using namespace einjit;
   std::uint64_t h = 0xcbf29ce484222325u;
   const auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15u, h ^= h >> 29; };
@@ -110,8 +113,8 @@ std::size_t std::hash<einjit::KernelSpec>::operator()(const einjit::KernelSpec& 
       of(spec.unary) << 8 | of(spec.conj[0]) << 9 | of(spec.conj[1]) << 10 | of(spec.alpha) << 11 |
       of(spec.beta) << 12 | of(spec.sum_order.lanes) << 16 | of(spec.sum_order.chain) << 32);
   for (const GroupSpec& group : spec.groups)
-    mix(of(group.present) | of(group.tabled) << 1 | of(group.strides[0]) << 2 | of(group.strides[1]) << 4 |
-        of(group.strides[2]) << 6 | of(group.extent) << 8);
+    mix(of(group.present) | of(group.tabled) << 1 | of(group.strides[0]) << 2 |
+        of(group.strides[1]) << 4 | of(group.strides[2]) << 6 | of(group.extent) << 8);
   mix(std::hash<std::string>{}(spec.lowering));
   return h;
 }

@@ -55,6 +55,7 @@ Machine parse_machine(std::string_view text) {
     reader.expect(key);
     read(reader, value);
   });
+  if (reader.next_line()) reader.corrupt(reader.rest_of_line());
   return machine;
 }
 

@@ -10,14 +10,17 @@
 namespace einjit {
 namespace {
 
-constexpr std::size_t kWaveSteps = 16;        // side by side at most: keeps lifetimes, and so the arena, short
-constexpr double kSmallStepFlops = 1 << 20;   // a larger step spreads over threads by itself
+constexpr std::size_t kWaveSteps =
+    16;  // side by side at most: keeps lifetimes, and so the arena, short
+constexpr double kSmallStepFlops = 1 << 20;  // a larger step spreads over threads by itself
 
 std::int64_t aligned(std::int64_t bytes) {
-  return (std::max<std::int64_t>(bytes, 1) + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  return (std::max<std::int64_t>(bytes, 1) + kArenaAlignment - 1) / kArenaAlignment *
+         kArenaAlignment;
 }
 
-/// Free stretches of the arena: by offset, and by size for best fit. The stretch at the end is unbounded.
+/// Free stretches of the arena: by offset, and by size for best fit. The stretch at the end is
+/// unbounded.
 class Gaps {
  public:
   std::int64_t take(std::int64_t bytes) {
@@ -29,7 +32,8 @@ class Gaps {
         erase(offset, by_offset_.rbegin()->second);
       }
       if (__builtin_add_overflow(offset, bytes, &end_))
-        throw Error(ErrorCode::size_overflow, "the intermediates together have more than 2^63 bytes; slice the contraction");
+        throw Error(ErrorCode::size_overflow,
+                    "the intermediates together have more than 2^63 bytes; slice the contraction");
       return offset;
     }
     const auto [size, offset] = *fit;
@@ -110,8 +114,9 @@ void assign_offsets(Plan& plan) {
     PlanTensor& made = plan.tensors[static_cast<std::size_t>(step.c)];
     if (made.place != Place::intermediate) continue;
     made.arena_offset = gaps.take(aligned(made.bytes));
-    dies_after[static_cast<std::size_t>(std::max(last_use[static_cast<std::size_t>(step.c)], step.wave))].push_back(
-        static_cast<std::size_t>(step.c));
+    dies_after[static_cast<std::size_t>(
+                   std::max(last_use[static_cast<std::size_t>(step.c)], step.wave))]
+        .push_back(static_cast<std::size_t>(step.c));
   }
   plan.arena_bytes = gaps.end();
 }

@@ -5,8 +5,8 @@
 
 namespace einjit {
 
-/// Everything of a plan that follows from one tree: tensors, steps, waves, arena, costs.
-Plan build_plan(const PlanKey& key, const Machine& machine, ContractionTree tree,
-                std::span<const std::string> names);
+/// Everything of a plan that follows from one tree but the backends: tensors, steps, waves, arena,
+/// costs. Throws size_overflow (an intermediate, or all of them together).
+Plan build_plan(const PlanKey& key, ContractionTree tree, std::span<const std::string> names);
 
 }  // namespace einjit

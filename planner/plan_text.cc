@@ -82,7 +82,13 @@ std::vector<StepAxis> read_axes(WordReader& reader) {
 }
 
 void write_step(Writer& w, const Step& s) {
-  w.line("step").put(at(kKinds, s.kind)).put(at(kReasons, s.reason)).put(s.a).put(s.b).put(s.c).put(s.wave);
+  w.line("step")
+      .put(at(kKinds, s.kind))
+      .put(at(kReasons, s.reason))
+      .put(s.a)
+      .put(s.b)
+      .put(s.c)
+      .put(s.wave);
   w.put(s.flops).put(s.bytes).put(s.predicted_seconds).put(s.backend).put(s.fallbacks.size());
   for (const std::string& f : s.fallbacks) w.put(f);
   if (s.kind != StepKind::contract) return;
@@ -95,7 +101,10 @@ void write_step(Writer& w, const Step& s) {
     return;
   }
   const BlasForm& f = *s.blas;
-  w.put(at(kRoutines, f.routine)).put(int{f.swapped}).put(std::string(1, f.trans_a)).put(std::string(1, f.trans_b));
+  w.put(at(kRoutines, f.routine))
+      .put(int{f.swapped})
+      .put(std::string(1, f.trans_a))
+      .put(std::string(1, f.trans_b));
   for (const std::int64_t v : {f.m, f.n, f.k, f.lda, f.ldb, f.ldc}) w.put(v);
   write_axes(w, f.batch);
 }
@@ -104,6 +113,17 @@ char read_trans(WordReader& reader) {
   const std::string_view word = reader.word();
   if (word != "N" && word != "T" && word != "C") reader.corrupt(word);
   return word[0];
+}
+
+/// The rest of the line by another format's reader; errors name this text's line.
+template <class Parse>
+auto read_inner(WordReader& reader, Parse parse) {
+  const std::string_view text = reader.rest_of_line();
+  try {
+    return parse(text);
+  } catch (const Error&) {
+    reader.corrupt(text);
+  }
 }
 
 Step read_step(WordReader& reader) {
@@ -121,7 +141,7 @@ Step read_step(WordReader& reader) {
     reader.expect(key);
   };
   next("kernel");
-  s.kernel = parse_kernel_spec(reader.rest_of_line());
+  s.kernel = read_inner(reader, parse_kernel_spec);
   next("axes");
   for (auto& group : s.geometry) group = read_axes(reader);
   next("blas");
@@ -132,7 +152,8 @@ Step read_step(WordReader& reader) {
   f.swapped = reader.number<int>() != 0;
   f.trans_a = read_trans(reader);
   f.trans_b = read_trans(reader);
-  for (std::int64_t* v : {&f.m, &f.n, &f.k, &f.lda, &f.ldb, &f.ldc}) *v = reader.number<std::int64_t>();
+  for (std::int64_t* v : {&f.m, &f.n, &f.k, &f.lda, &f.ldb, &f.ldc})
+    *v = reader.number<std::int64_t>();
   f.batch = read_axes(reader);
   s.blas = f;
   return s;
@@ -170,69 +191,88 @@ std::string to_text(const Plan& plan) {
   return w.take();
 }
 
-Plan parse_plan(std::string_view text) {
-  WordReader reader("plan", text);
-  Plan plan;
-  const auto next = [&](std::string_view key) {
-    if (!reader.next_line()) reader.corrupt("end of text");
-    reader.expect(key);
-  };
-  if (!reader.next_line() || reader.rest_of_line() != kHead) reader.corrupt(text.substr(0, 20));
-  next("operands");
+namespace {
+
+void next(WordReader& reader, std::string_view key) {
+  if (!reader.next_line()) reader.corrupt("end of text");
+  reader.expect(key);
+}
+
+void read_contraction(WordReader& reader, Contraction& contraction) {
+  next(reader, "operands");
   for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next("axes");
-    plan.contraction.axes.push_back(read_list<LabelId>(reader));
-    plan.contraction.shapes.push_back(read_list<std::int64_t>(reader));
+    next(reader, "axes");
+    contraction.axes.push_back(read_list<LabelId>(reader));
+    contraction.shapes.push_back(read_list<std::int64_t>(reader));
   }
-  next("output");
-  plan.contraction.output = read_list<LabelId>(reader);
-  next("extents");
-  plan.contraction.extents = read_list<std::int64_t>(reader);
-  next("nesting");
+  next(reader, "output");
+  contraction.output = read_list<LabelId>(reader);
+  next(reader, "extents");
+  contraction.extents = read_list<std::int64_t>(reader);
+  next(reader, "nesting");
   for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next("group");
-    plan.contraction.nesting.groups.push_back(read_list<std::int32_t>(reader));
+    next(reader, "group");
+    contraction.nesting.groups.push_back(read_list<std::int32_t>(reader));
   }
-  next("tree");
-  plan.tree = parse_tree(reader.rest_of_line());
-  next("result");
+}
+
+PlanTensor read_tensor(WordReader& reader) {
+  PlanTensor t;
+  t.place = read_name<Place>(reader, kPlaces);
+  t.operand = reader.number<std::int32_t>();
+  t.type = read_name<DType>(reader, kDTypeNames);
+  t.conj = reader.number<int>() != 0;
+  t.labels = read_list<LabelId>(reader);
+  t.strides = read_list<std::int64_t>(reader);
+  t.arena_offset = reader.number<std::int64_t>();
+  t.bytes = reader.number<std::int64_t>();
+  return t;
+}
+
+void read_call(WordReader& reader, Plan& plan) {
+  next(reader, "tree");
+  plan.tree = read_inner(reader, parse_tree);
+  next(reader, "result");
   plan.result = read_name<DType>(reader, kDTypeNames);
-  next("destination");
+  next(reader, "destination");
   plan.destination.type = read_name<DType>(reader, kDTypeNames);
   plan.destination.conj = reader.number<int>() != 0;
   plan.destination.extents = read_list<std::int64_t>(reader);
   plan.destination.strides = read_list<std::int64_t>(reader);
-  next("scalars");
+  next(reader, "scalars");
   plan.alpha = read_name<ScalarClass>(reader, kScalars);
   plan.beta = read_name<ScalarClass>(reader, kScalars);
-  next("tensors");
+}
+
+}  // namespace
+
+Plan parse_plan(std::string_view text) {
+  WordReader reader("plan", text);
+  Plan plan;
+  if (!reader.next_line() || reader.rest_of_line() != kHead) reader.corrupt(text.substr(0, 20));
+  read_contraction(reader, plan.contraction);
+  read_call(reader, plan);
+  next(reader, "tensors");
   for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next("tensor");
-    PlanTensor t;
-    t.place = read_name<Place>(reader, kPlaces);
-    t.operand = reader.number<std::int32_t>();
-    t.type = read_name<DType>(reader, kDTypeNames);
-    t.conj = reader.number<int>() != 0;
-    t.labels = read_list<LabelId>(reader);
-    t.strides = read_list<std::int64_t>(reader);
-    t.arena_offset = reader.number<std::int64_t>();
-    t.bytes = reader.number<std::int64_t>();
-    plan.tensors.push_back(std::move(t));
+    next(reader, "tensor");
+    plan.tensors.push_back(read_tensor(reader));
   }
-  next("steps");
+  next(reader, "steps");
   for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next("step");
+    next(reader, "step");
     plan.steps.push_back(read_step(reader));
   }
-  next("slices");
+  next(reader, "slices");
   for (const LabelId l : read_list<LabelId>(reader)) plan.slices.push_back({l});
-  next("memory");
+  next(reader, "memory");
   plan.arena_bytes = reader.number<std::int64_t>();
   plan.workspace_bytes = reader.number<std::int64_t>();
-  next("costs");
-  for (double* v : {&plan.costs.flops, &plan.costs.tc, &plan.costs.sc, &plan.costs.rwc}) *v = reader.number<double>();
-  next("reproducible");
+  next(reader, "costs");
+  for (double* v : {&plan.costs.flops, &plan.costs.tc, &plan.costs.sc, &plan.costs.rwc})
+    *v = reader.number<double>();
+  next(reader, "reproducible");
   plan.reproducible = reader.number<int>() != 0;
+  if (reader.next_line()) reader.corrupt(reader.rest_of_line());
   return plan;
 }
 

@@ -1,9 +1,8 @@
-// Operand layouts → tensors of a plan: a repeated label walks the diagonal (its strides added), an axis of
-// extent 1 is nowhere.
+// Layouts → tensors of a plan: a repeated label walks the diagonal (its strides added), an axis of
+// extent 1 is nowhere. The strides of axes of extent 1 are never read.
 #include "planner/simplify.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "einjit/error.h"
 
@@ -37,12 +36,14 @@ bool writes_diagonal(const Contraction& contraction) {
   return false;
 }
 
-std::int64_t checked_bytes(const std::vector<std::int64_t>& extents, DType type, const std::string& what) {
-  std::int64_t bytes = static_cast<std::int64_t>(size_bytes(type));
+std::int64_t checked_bytes(const std::vector<std::int64_t>& extents, DType type,
+                           const std::function<std::string()>& what) {
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
+  auto bytes = static_cast<std::int64_t>(size_bytes(type));
   for (const std::int64_t extent : extents)
     if (__builtin_mul_overflow(bytes, extent, &bytes))
-      throw Error(ErrorCode::size_overflow, what + " has more than 2^63 bytes; slice the contraction or choose another order");
+      throw Error(ErrorCode::size_overflow,
+                  what() + " has more than 2^63 bytes; choose another order of contraction");
   return bytes;
 }
 

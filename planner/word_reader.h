@@ -1,4 +1,5 @@
-// Reads the words and numbers of the planner's text formats, refusing anything else with the line number.
+// Reads the words and numbers of the planner's text formats, refusing anything else with the line
+// number.
 #pragma once
 
 #include <charconv>
@@ -16,10 +17,12 @@ class WordReader {
 
   [[noreturn]] void corrupt(std::string_view found) const {
     throw Error(ErrorCode::corrupt_file, std::string(what_) + ", line " + std::to_string(line_) +
-                                             ": cannot read '" + std::string(found.substr(0, 60)) + "'");
+                                             ": cannot read '" + std::string(found.substr(0, 60)) +
+                                             "'");
   }
-  /// The next line; false at the end of the text.
+  /// The next line; false at the end of the text. What is left of the line before is refused.
   bool next_line() {
+    if (!words_.empty()) corrupt(words_);
     if (rest_.empty()) return false;
     const std::size_t end = rest_.find('\n');
     words_ = rest_.substr(0, end);

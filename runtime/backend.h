@@ -1,7 +1,8 @@
 // A backend turns a step of a plan into something that runs, and says what it promises.
 //
-// (Plan, Step) ─prepare→ PreparedStep ─run(pointers, tile)→ elements of c written. Tiles are fixed by
-// the step alone, disjoint in c and in any order; bits do not depend on how they are spread over threads.
+// (Plan, Step) ─prepare→ PreparedStep ─run(pointers, tile)→ elements of c written. Tiles are fixed
+// by the step alone, disjoint in c and in any order; bits do not depend on how they are spread over
+// threads.
 #pragma once
 
 #include <array>
@@ -17,8 +18,9 @@ namespace einjit {
 
 /// What a backend promises about a destination (CONTRACTS §1).
 struct Capabilities {
-  bool ignores_old_content = false;  // with beta zero nothing depends on what c held: needed for an UninitView
-  bool keeps_unwritten = false;      // an element not yet written still holds its old bits
+  bool ignores_old_content =
+      false;  // with beta zero nothing depends on what c held: needed for an UninitView
+  bool keeps_unwritten = false;  // an element not yet written still holds its old bits
 };
 
 /// The addresses and scalars of one run of one step. a, b, c point at index 0 of the tensors.

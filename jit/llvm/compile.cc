@@ -1,4 +1,5 @@
-// LLVM IR → object code of a named CPU: position-independent, relocatable, the same bytes every time.
+// LLVM IR → object code of a named CPU: position-independent, relocatable, the same bytes every
+// time.
 #include "jit/llvm/compile.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -30,14 +31,16 @@ constexpr const char* kTriple = "x86_64-pc-linux-gnu";
 std::unique_ptr<llvm::TargetMachine> machine_of(const Target& target) {
   std::string problem;
   const llvm::Target* t = llvm::TargetRegistry::lookupTarget(kTriple, problem);
-  if (t == nullptr) throw Error(ErrorCode::backend_failure, "LLVM has no target " + std::string(kTriple) + ": " + problem);
-  return std::unique_ptr<llvm::TargetMachine>(t->createTargetMachine(
-      kTriple, target.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default));
+  if (t == nullptr)
+    throw Error(ErrorCode::backend_failure,
+                "LLVM has no target " + std::string(kTriple) + ": " + problem);
+  return std::unique_ptr<llvm::TargetMachine>(
+      t->createTargetMachine(kTriple, target.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
+                             llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-/// What the emitter leaves to be done: locals into registers, constants folded, invariants hoisted. The
-/// IR is vectorized and tiled already, so a long pipeline would only cost time.
+/// What the emitter leaves to be done: locals into registers, constants folded, invariants hoisted.
+/// The IR is vectorized and tiled already, so a long pipeline would only cost time.
 void optimize(llvm::Function& function, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -76,7 +79,8 @@ std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Kern
   function.addFnAttr("target-cpu", target.cpu);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyFunction(function, &stream)) throw std::logic_error("emitted IR is not well-formed: " + stream.str());
+  if (llvm::verifyFunction(function, &stream))
+    throw std::logic_error("emitted IR is not well-formed: " + stream.str());
   verify_role(function, spec);
   optimize(function, machine);
   return module;
@@ -84,7 +88,8 @@ std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Kern
 
 std::string compile(const KernelSpec& spec, const Target& target, Output output) {
   if (target.cpu == "x86-64")
-    throw Error(ErrorCode::unsupported, "compiled kernels need a CPU with AVX2 and FMA; the target is x86-64");
+    throw Error(ErrorCode::unsupported,
+                "compiled kernels need a CPU with AVX2 and FMA; the target is x86-64");
   const auto machine = machine_of(target);
   llvm::LLVMContext context;
   const auto module = make_module(context, spec, target, *machine);

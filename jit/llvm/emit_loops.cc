@@ -58,7 +58,8 @@ void Emitter::read_arguments() {
     v.counts = {int64(1), int64(1), int64(1)};
     v.strides = {int64(0), int64(0), int64(0)};
     if (!group.present) continue;
-    const std::size_t base = offsetof(KernelArgs, groups) + static_cast<std::size_t>(g) * sizeof(GroupArgs);
+    const std::size_t base =
+        offsetof(KernelArgs, groups) + static_cast<std::size_t>(g) * sizeof(GroupArgs);
     v.counts[2] = group.extent != 0 ? int64(group.extent)
                                     : field(base + offsetof(GroupArgs, inner), b_.getInt64Ty());
     if (group.tabled) {
@@ -75,7 +76,8 @@ void Emitter::read_arguments() {
   }
 }
 
-/// while (begin < end) { body(begin); begin += step; } — folded away where the bounds are constants.
+/// while (begin < end) { body(begin); begin += step; } — folded away where the bounds are
+/// constants.
 void Emitter::loop(Value* begin, Value* end, Value* step, const std::function<void(Value*)>& body) {
   auto* first = llvm::dyn_cast<ConstantInt>(begin);
   auto* last = llvm::dyn_cast<ConstantInt>(end);
@@ -128,9 +130,8 @@ Offsets Emitter::table_offsets(const Offsets& base, AxisGroup group, Level level
 void Emitter::emit_level(std::size_t depth, const Tile& tile) {
   if (depth == nest_.loops.size()) return emit_tile(tile);
   const LoopNest::Loop& l = nest_.loops[depth];
-  const auto at = [&](const Offsets& offsets, std::int32_t rows, std::int32_t vectors, Value* mask) {
-    emit_level(depth + 1, Tile{rows, vectors, mask, offsets});
-  };
+  const auto at = [&](const Offsets& offsets, std::int32_t rows, std::int32_t vectors,
+                      Value* mask) { emit_level(depth + 1, Tile{rows, vectors, mask, offsets}); };
   Value* count = values(l.group).counts[static_cast<std::size_t>(l.level)];
   if (l.level != Level::inner)
     return loop(int64(0), count, int64(1), [&](Value* i) {
@@ -179,7 +180,8 @@ void Emitter::store_result(const Tile& tile, std::int32_t row, std::int32_t vect
   };
   Cell value = sum;
   if (spec_.alpha == AlphaClass::general)
-    value = complex() ? fma_term(value, widened(alpha_), zero(vectors)) : product(value, widened(alpha_));
+    value = complex() ? fma_term(value, widened(alpha_), zero(vectors))
+                      : product(value, widened(alpha_));
   if (spec_.beta != BetaClass::zero) {
     const Cell old = read(kC, offsets[kC], tile.mask);
     if (spec_.beta == BetaClass::one)
@@ -192,7 +194,8 @@ void Emitter::store_result(const Tile& tile, std::int32_t row, std::int32_t vect
   write(offsets[kC], tile.mask, value);
 }
 
-void Emitter::walk_contracted_tables(const Offsets& base, const std::function<void(const Offsets&)>& body) {
+void Emitter::walk_contracted_tables(const Offsets& base,
+                                     const std::function<void(const Offsets&)>& body) {
   constexpr AxisGroup k = AxisGroup::contracted;
   if (!spec_.group(k).tabled) return body(base);
   loop(int64(0), values(k).counts[0], int64(1), [&](Value* o) {

@@ -26,7 +26,8 @@ Value* Emitter::splat(Value* scalar) {
 
 Value* Emitter::lane_mask(Value* active) {
   std::vector<llvm::Constant*> lanes;
-  for (std::int32_t i = 0; i < width_; ++i) lanes.push_back(b_.getInt64(static_cast<std::uint64_t>(i)));
+  for (std::int32_t i = 0; i < width_; ++i)
+    lanes.push_back(b_.getInt64(static_cast<std::uint64_t>(i)));
   return b_.CreateICmpSLT(llvm::ConstantVector::get(lanes), splat(active));
 }
 
@@ -39,7 +40,8 @@ Value* Emitter::doubled(Value* mask) {
 
 Value* Emitter::lane_addresses(Value* address, Value* stride) {
   std::vector<llvm::Constant*> lanes;
-  for (std::int32_t i = 0; i < width_; ++i) lanes.push_back(b_.getInt64(static_cast<std::uint64_t>(i)));
+  for (std::int32_t i = 0; i < width_; ++i)
+    lanes.push_back(b_.getInt64(static_cast<std::uint64_t>(i)));
   Value* offsets = b_.CreateMul(llvm::ConstantVector::get(lanes), splat(stride));
   return b_.CreateGEP(b_.getInt8Ty(), address, offsets);
 }
@@ -53,7 +55,9 @@ Cell Emitter::read(int tensor, Value* offset, Value* mask) {
   Value* address = b_.CreateGEP(b_.getInt8Ty(), bases_[t], offset);
   const auto tagged = [&](Value* v) {
     if (auto* i = llvm::dyn_cast<llvm::Instruction>(v); i && i->mayReadFromMemory())
-      i->setMetadata(tensor == kC ? llvm::LLVMContext::MD_alias_scope : llvm::LLVMContext::MD_noalias, only_c_);
+      i->setMetadata(
+          tensor == kC ? llvm::LLVMContext::MD_alias_scope : llvm::LLVMContext::MD_noalias,
+          only_c_);
     return v;
   };
   const auto part_address = [&](unsigned part) {
@@ -73,14 +77,16 @@ Cell Emitter::read(int tensor, Value* offset, Value* mask) {
   } else {
     auto* vector = FixedVectorType::get(stored, static_cast<unsigned>(width_));
     if (access == Access::contiguous && parts == 1) {
-      value[0] = tagged(mask ? static_cast<Value*>(b_.CreateMaskedLoad(
-                                   vector, address, align, mask, llvm::Constant::getNullValue(vector)))
-                             : b_.CreateAlignedLoad(vector, address, align));
+      value[0] =
+          tagged(mask ? static_cast<Value*>(b_.CreateMaskedLoad(
+                            vector, address, align, mask, llvm::Constant::getNullValue(vector)))
+                      : b_.CreateAlignedLoad(vector, address, align));
     } else if (access == Access::contiguous) {
       auto* wide = FixedVectorType::get(stored, static_cast<unsigned>(2 * width_));
-      Value* both = tagged(mask ? static_cast<Value*>(b_.CreateMaskedLoad(
-                                      wide, address, align, doubled(mask), llvm::Constant::getNullValue(wide)))
-                                : b_.CreateAlignedLoad(wide, address, align));
+      Value* both =
+          tagged(mask ? static_cast<Value*>(b_.CreateMaskedLoad(wide, address, align, doubled(mask),
+                                                                llvm::Constant::getNullValue(wide)))
+                      : b_.CreateAlignedLoad(wide, address, align));
       for (unsigned p = 0; p < 2; ++p) {
         std::vector<int> lanes;
         for (std::int32_t i = 0; i < width_; ++i) lanes.push_back(2 * i + static_cast<int>(p));
@@ -88,10 +94,12 @@ Cell Emitter::read(int tensor, Value* offset, Value* mask) {
       }
     } else {
       Value* stride = values(*nest_.vector_axis).strides[t];
-      Value* all = mask ? mask : llvm::Constant::getAllOnesValue(FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(width_)));
+      Value* all = mask ? mask
+                        : llvm::Constant::getAllOnesValue(
+                              FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(width_)));
       for (unsigned p = 0; p < parts; ++p)
-        value[p] = tagged(b_.CreateMaskedGather(vector, lane_addresses(part_address(p), stride), align, all,
-                                                llvm::Constant::getNullValue(vector)));
+        value[p] = tagged(b_.CreateMaskedGather(vector, lane_addresses(part_address(p), stride),
+                                                align, all, llvm::Constant::getNullValue(vector)));
     }
     if (stored != real)
       for (unsigned p = 0; p < parts; ++p) value[p] = b_.CreateFPExt(value[p], cell_type(true));
@@ -102,15 +110,32 @@ Cell Emitter::read(int tensor, Value* offset, Value* mask) {
   return {value[0], value[1]};
 }
 
-void Emitter::write(Value* offset, Value* mask, Cell value) {
-  llvm::Type* real = real_type(spec_.compute);
-  const Align align(size_bytes(real_of(spec_.compute)));
+/// A cell as c stores it: copies may widen, and a real number has imaginary part +0.
+Cell Emitter::stored_cell(Cell value) {
+  const DType type = spec_.types[kC];
+  if (type == spec_.compute) return value;
+  llvm::Type* part = real_type(type);
+  if (auto* vector = llvm::dyn_cast<FixedVectorType>(value.re->getType()))
+    part = FixedVectorType::get(part, vector);
+  const auto widened = [&](Value* v) { return v->getType() == part ? v : b_.CreateFPExt(v, part); };
+  Cell out{widened(value.re), value.im ? widened(value.im) : nullptr};
+  if (is_complex(type) && !out.im) out.im = llvm::Constant::getNullValue(part);
+  return out;
+}
+
+void Emitter::write(Value* offset, Value* mask, Cell computed) {
+  const Cell value = stored_cell(computed);
+  llvm::Type* real = real_type(spec_.types[kC]);
+  const Align align(size_bytes(real_of(spec_.types[kC])));
   Value* address = b_.CreateGEP(b_.getInt8Ty(), bases_[kC], offset);
-  const auto tagged = [&](llvm::Instruction* i) { i->setMetadata(llvm::LLVMContext::MD_alias_scope, only_c_); };
+  const auto tagged = [&](llvm::Instruction* i) {
+    i->setMetadata(llvm::LLVMContext::MD_alias_scope, only_c_);
+  };
   const bool vectors = value.re->getType()->isVectorTy();
   if (!vectors) {
     tagged(b_.CreateAlignedStore(value.re, address, align));
-    if (value.im) tagged(b_.CreateAlignedStore(value.im, b_.CreateConstGEP1_64(real, address, 1), align));
+    if (value.im)
+      tagged(b_.CreateAlignedStore(value.im, b_.CreateConstGEP1_64(real, address, 1), align));
     return;
   }
   if (nest_.access[kC] == Access::contiguous) {
@@ -130,11 +155,13 @@ void Emitter::write(Value* offset, Value* mask, Cell value) {
     return;
   }
   Value* stride = values(*nest_.vector_axis).strides[kC];
-  Value* on = mask ? mask : llvm::Constant::getAllOnesValue(FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(width_)));
+  Value* on = mask ? mask
+                   : llvm::Constant::getAllOnesValue(
+                         FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(width_)));
   tagged(b_.CreateMaskedScatter(value.re, lane_addresses(address, stride), align, on));
   if (value.im)
-    tagged(b_.CreateMaskedScatter(value.im, lane_addresses(b_.CreateConstGEP1_64(real, address, 1), stride),
-                                  align, on));
+    tagged(b_.CreateMaskedScatter(
+        value.im, lane_addresses(b_.CreateConstGEP1_64(real, address, 1), stride), align, on));
 }
 
 Cell Emitter::plus(Cell a, Cell b) {

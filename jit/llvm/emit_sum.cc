@@ -1,5 +1,5 @@
 // Emits the terms of a tile and their sum, in the order that KernelSpec::sum_order states.
-#include <algorithm>
+#include <bit>
 
 #include "jit/llvm/emitter.h"
 
@@ -12,10 +12,11 @@ constexpr std::uint64_t kLevels = 56;  // of the tree: 2^56 blocks are more than
 }  // namespace
 
 /// The cells of one operand over a tile: [row][vector], each loaded once.
-std::vector<std::vector<Cell>> Emitter::read_tile(int tensor, const Tile& tile, const Offsets& offsets,
-                                                  Value* mask) {
+std::vector<std::vector<Cell>> Emitter::read_tile(int tensor, const Tile& tile,
+                                                  const Offsets& offsets, Value* mask) {
   const auto t = static_cast<std::size_t>(tensor);
-  const bool rows_differ = nest_.row_axis && stride_class(*nest_.row_axis, tensor) != StrideClass::zero;
+  const bool rows_differ =
+      nest_.row_axis && stride_class(*nest_.row_axis, tensor) != StrideClass::zero;
   const bool vectors_differ = nest_.access[t] != Access::splat;
   std::vector<std::vector<Cell>> cells;
   for (std::int32_t row = 0; row < tile.rows; ++row) {
@@ -64,7 +65,8 @@ void Emitter::add_terms(const Tile& tile, const Offsets& offsets, Value* mask,
       Value* re = accumulators[next++];
       Value* im = complex() ? accumulators[next++] : nullptr;
       const Cell old{b_.CreateLoad(type, re), im ? b_.CreateLoad(type, im) : nullptr};
-      Cell sum = spec_.unary ? plus(old, a[row][vector]) : fma_term(a[row][vector], other[row][vector], old);
+      Cell sum = spec_.unary ? plus(old, a[row][vector])
+                             : fma_term(a[row][vector], other[row][vector], old);
       if (select) {  // lanes past the end keep their sums
         sum.re = b_.CreateSelect(mask, sum.re, old.re);
         if (im) sum.im = b_.CreateSelect(mask, sum.im, old.im);
@@ -87,7 +89,8 @@ void Emitter::walk_blocks(const Tile& tile, std::int32_t lanes,
   Value* quota = b_.CreateSelect(is_long, int64(1), b_.CreateUDiv(int64(chain), steps));
   if (!spec_.group(k).tabled) {  // one outer index: every piece is a block
     loop(int64(0), inner, piece, [&](Value* begin) {
-      Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, piece), inner);
+      Value* end =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, piece), inner);
       run(tile.offsets, begin, end);
       flush();
     });
@@ -105,7 +108,8 @@ void Emitter::walk_blocks(const Tile& tile, std::int32_t lanes,
       b_.CreateStore(int64(0), pieces);
       b_.CreateBr(on);
       b_.SetInsertPoint(on);
-      Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, piece), inner);
+      Value* end =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, piece), inner);
       run(offsets, begin, end);
       b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), pieces), int64(1)), pieces);
     });
@@ -115,22 +119,28 @@ void Emitter::walk_blocks(const Tile& tile, std::int32_t lanes,
 
 std::vector<Cell> Emitter::sums(const Tile& tile) {
   switch (nest_.sum) {
-    case SumForm::chain: return chain_sum(tile);
-    case SumForm::lanes_in_memory: return lanes_in_memory_sum(tile);
-    default: return lanes_in_vectors_sum(tile);
+    case SumForm::chain:
+      return chain_sum(tile);
+    case SumForm::lanes_in_memory:
+      return lanes_in_memory_sum(tile);
+    default:
+      return lanes_in_vectors_sum(tile);
   }
 }
 
 std::vector<Cell> Emitter::chain_sum(const Tile& tile) {
   llvm::Type* type = cell_type(true);
   Value* none = llvm::Constant::getNullValue(type);
-  const std::size_t parts = static_cast<std::size_t>(tile.rows * tile.vectors) * (complex() ? 2 : 1);
+  // −0 + x is x for every x, so the first block's sum stands as it is, a −0 too.
+  Value* nothing = llvm::ConstantFP::getNegativeZero(type);
+  const std::size_t parts =
+      static_cast<std::size_t>(tile.rows * tile.vectors) * (complex() ? 2 : 1);
   std::vector<Value*> sums, totals;
   for (std::size_t i = 0; i < parts; ++i) {
     sums.push_back(local(type));
     totals.push_back(local(type));
     b_.CreateStore(none, sums.back());
-    b_.CreateStore(none, totals.back());
+    b_.CreateStore(nothing, totals.back());
   }
   walk_blocks(
       tile, 1,
@@ -140,13 +150,16 @@ std::vector<Cell> Emitter::chain_sum(const Tile& tile) {
       },
       [&] {
         for (std::size_t i = 0; i < parts; ++i) {
-          b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(type, totals[i]), b_.CreateLoad(type, sums[i])), totals[i]);
+          b_.CreateStore(
+              b_.CreateFAdd(b_.CreateLoad(type, totals[i]), b_.CreateLoad(type, sums[i])),
+              totals[i]);
           b_.CreateStore(none, sums[i]);
         }
       });
   std::vector<Cell> out;
   for (std::size_t i = 0; i < parts; i += complex() ? 2 : 1)
-    out.push_back({b_.CreateLoad(type, totals[i]), complex() ? b_.CreateLoad(type, totals[i + 1]) : nullptr});
+    out.push_back(
+        {b_.CreateLoad(type, totals[i]), complex() ? b_.CreateLoad(type, totals[i + 1]) : nullptr});
   return out;
 }
 
@@ -179,14 +192,19 @@ std::vector<Cell> Emitter::lanes_in_memory_sum(const Tile& tile) {
         });
       },
       [&] {
-        for (std::int64_t half = lanes / 2; half >= 1; half /= 2)
-          loop(int64(0), int64(half), int64(1), [&](Value* lane) {
+        // The halving is a loop at run time: unrolled it is most of the kernel's code.
+        const int halvings = std::countr_zero(static_cast<std::uint64_t>(lanes));
+        loop(int64(0), int64(halvings), int64(1), [&](Value* h) {
+          Value* half = b_.CreateLShr(int64(lanes / 2), h);
+          loop(int64(0), half, int64(1), [&](Value* lane) {
             for (std::size_t p = 0; p < parts; ++p) {
               Value* low = slot(lane, p);
-              Value* high = slot(b_.CreateAdd(lane, int64(half)), p);
-              b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(type, low), b_.CreateLoad(type, high)), low);
+              Value* high = slot(b_.CreateAdd(lane, half), p);
+              b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(type, low), b_.CreateLoad(type, high)),
+                             low);
             }
           });
+        });
         std::vector<Cell> block;
         for (std::size_t p = 0; p < parts; p += complex() ? 2 : 1)
           block.push_back({b_.CreateLoad(type, slot(int64(0), p)),
@@ -226,15 +244,17 @@ std::vector<Cell> Emitter::lanes_in_vectors_sum(const Tile& tile) {
         loop(begin, whole, int64(lanes), [&](Value* i) {
           for (std::int32_t v = 0; v < nest_.vectors; ++v) {
             auto accumulators = of_vector(v);
-            add_terms(one_vector, moved(offsets, k, b_.CreateAdd(i, int64(v * width_))), nullptr, accumulators);
+            add_terms(one_vector, moved(offsets, k, b_.CreateAdd(i, int64(v * width_))), nullptr,
+                      accumulators);
           }
         });
         loop(whole, end, int64(lanes), [&](Value* i) {  // at most once
           for (std::int32_t v = 0; v < nest_.vectors; ++v) {
             auto accumulators = of_vector(v);
             Value* at = b_.CreateAdd(i, int64(v * width_));
-            loop(at, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateAdd(at, int64(1))), int64(1),
-                 [&](Value*) {
+            loop(at,
+                 b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateAdd(at, int64(1))),
+                 int64(1), [&](Value*) {
                    Value* left = b_.CreateSub(end, at);
                    Value* mask = width_ == 1 ? nullptr : lane_mask(left);
                    add_terms(one_vector, moved(offsets, k, at), mask, accumulators);
@@ -254,7 +274,8 @@ std::vector<Cell> Emitter::lanes_in_vectors_sum(const Tile& tile) {
               b_.CreateStore(none, at);
             }
             for (std::size_t half = vectors.size() / 2; half >= 1; half /= 2)
-              for (std::size_t v = 0; v < half; ++v) vectors[v] = b_.CreateFAdd(vectors[v], vectors[v + half]);
+              for (std::size_t v = 0; v < half; ++v)
+                vectors[v] = b_.CreateFAdd(vectors[v], vectors[v + half]);
             Value* sum = vectors[0];
             for (std::int32_t half = width_ / 2; half >= 1; half /= 2) {
               std::vector<int> high;
@@ -297,13 +318,16 @@ void Emitter::push(const BlockTree& tree, const std::vector<Cell>& block) {
                                      int64(static_cast<std::int64_t>(part))));
   };
   Value* number = b_.CreateLoad(b_.getInt64Ty(), tree.count);
-  Value* joins = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(number), b_.getFalse());
+  Value* joins =
+      b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(number), b_.getFalse());
   loop(int64(0), joins, int64(1), [&](Value* level) {
     for (std::size_t p = 0; p < parts; ++p)
-      b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(tree.type, slot(level, p)), b_.CreateLoad(tree.type, current[p])),
+      b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(tree.type, slot(level, p)),
+                                   b_.CreateLoad(tree.type, current[p])),
                      current[p]);
   });
-  for (std::size_t p = 0; p < parts; ++p) b_.CreateStore(b_.CreateLoad(tree.type, current[p]), slot(joins, p));
+  for (std::size_t p = 0; p < parts; ++p)
+    b_.CreateStore(b_.CreateLoad(tree.type, current[p]), slot(joins, p));
   b_.CreateStore(b_.CreateAdd(number, int64(1)), tree.count);
 }
 
@@ -322,7 +346,8 @@ std::vector<Cell> Emitter::collect(const BlockTree& tree) {
     current.push_back(local(tree.type));
     b_.CreateStore(b_.CreateLoad(tree.type, slot(lowest, p)), current.back());
   }
-  Value* top = b_.CreateSub(int64(64), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse()));
+  Value* top = b_.CreateSub(int64(64),
+                            b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse()));
   loop(b_.CreateAdd(lowest, int64(1)), top, int64(1), [&](Value* level) {
     auto* join = llvm::BasicBlock::Create(module_.getContext(), "join", function_);
     auto* on = llvm::BasicBlock::Create(module_.getContext(), "on", function_);
@@ -330,14 +355,16 @@ std::vector<Cell> Emitter::collect(const BlockTree& tree) {
     b_.CreateCondBr(b_.CreateICmpNE(bit, int64(0)), join, on);
     b_.SetInsertPoint(join);
     for (std::size_t p = 0; p < parts; ++p)
-      b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(tree.type, slot(level, p)), b_.CreateLoad(tree.type, current[p])),
+      b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(tree.type, slot(level, p)),
+                                   b_.CreateLoad(tree.type, current[p])),
                      current[p]);
     b_.CreateBr(on);
     b_.SetInsertPoint(on);
   });
   std::vector<Cell> out;
   for (std::size_t p = 0; p < parts; p += complex() ? 2 : 1)
-    out.push_back({b_.CreateLoad(tree.type, current[p]), complex() ? b_.CreateLoad(tree.type, current[p + 1]) : nullptr});
+    out.push_back({b_.CreateLoad(tree.type, current[p]),
+                   complex() ? b_.CreateLoad(tree.type, current[p + 1]) : nullptr});
   return out;
 }
 

@@ -1,9 +1,9 @@
 // The emitter's state: one kernel on its way from (KernelSpec, LoopNest) to an LLVM function.
 //
-// emit_loops.cc walks the free loops, emit_sum.cc the contracted space, emit_memory.cc reads and writes
-// vectors. Laws: every access lies inside the axes (ragged vectors are masked, loads and stores both);
-// nothing is loaded from c unless the role is accumulate, and then once an element, after its sum; no
-// call leaves the module.
+// emit_loops.cc walks the free loops, emit_sum.cc the contracted space, emit_memory.cc reads and
+// writes vectors. Laws: every access lies inside the axes (ragged vectors are masked, loads and
+// stores both); nothing is loaded from c unless the role is accumulate, and then once an element,
+// after its sum; no call leaves the module.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -68,8 +68,10 @@ class Emitter {
   void walk_blocks(const Tile& tile, std::int32_t lanes,
                    const std::function<void(const Offsets&, Value*, Value*)>& run,
                    const std::function<void()>& flush);
-  void add_terms(const Tile& tile, const Offsets& offsets, Value* mask, std::vector<Value*>& accumulators);
-  std::vector<std::vector<Cell>> read_tile(int tensor, const Tile& tile, const Offsets& offsets, Value* mask);
+  void add_terms(const Tile& tile, const Offsets& offsets, Value* mask,
+                 std::vector<Value*>& accumulators);
+  std::vector<std::vector<Cell>> read_tile(int tensor, const Tile& tile, const Offsets& offsets,
+                                           Value* mask);
 
   // Sums of blocks, joined by the binary-counter tree.
   struct BlockTree {
@@ -84,7 +86,8 @@ class Emitter {
 
   // emit_memory.cc
   Cell read(int tensor, Value* offset, Value* mask);
-  void write(Value* offset, Value* mask, Cell value);
+  void write(Value* offset, Value* mask, Cell computed);
+  Cell stored_cell(Cell value);
   Cell fma_term(Cell a, Cell b, Cell sum);
   Cell plus(Cell a, Cell b);
   Cell product(Cell a, Cell b);
@@ -115,13 +118,17 @@ class Emitter {
   std::array<Value*, 3> bases_{};
   std::array<GroupValues, 4> groups_{};
   Cell alpha_{}, beta_{};
-  llvm::MDNode* scope_c_ = nullptr;    // alias scope of the destination
+  llvm::MDNode* scope_c_ = nullptr;  // alias scope of the destination
   llvm::MDNode* only_c_ = nullptr;
   std::int32_t width_ = 1;
 };
 
-/// Throws std::logic_error if a kernel of role overwrite loads through a pointer that derives from c.
+/// Throws std::logic_error if a kernel of role overwrite uses a pointer that derives from c for
+/// anything but a store.
 void verify_role(const llvm::Function& function, const KernelSpec& spec);
+/// The same for a kernel given as the text of LLVM IR. Throws Error{corrupt_file} if it cannot be
+/// read.
+void verify_role_of_text(const std::string& llvm_ir, const KernelSpec& spec);
 
 inline constexpr std::string_view kEntryName = "einjit_kernel";
 

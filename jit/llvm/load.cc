@@ -1,10 +1,13 @@
-// Object code → executable memory, by ORC and JITLink: pages are writable or executable, never both.
+// Object code → executable memory, by ORC and JITLink: pages are writable or executable, never
+// both.
 #include "jit/llvm/load.h"
 
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
-#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
+#include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <atomic>
@@ -21,7 +24,8 @@ constexpr std::size_t kPage = 4096;
 /// LLVM's error as ours.
 void check(llvm::Error error, const char* what) {
   if (!error) return;
-  throw Error(ErrorCode::backend_failure, std::string(what) + ": " + llvm::toString(std::move(error)));
+  throw Error(ErrorCode::backend_failure,
+              std::string(what) + ": " + llvm::toString(std::move(error)));
 }
 template <class T>
 T check(llvm::Expected<T> value, const char* what) {
@@ -29,44 +33,27 @@ T check(llvm::Expected<T> value, const char* what) {
   return std::move(*value);
 }
 
-/// Counts the bytes of every section that a link keeps.
-class SizeCounter : public llvm::orc::ObjectLinkingLayer::Plugin {
- public:
-  void modifyPassConfig(llvm::orc::MaterializationResponsibility&, llvm::jitlink::LinkGraph&,
-                        llvm::jitlink::PassConfiguration& config) override {
-    config.PostAllocationPasses.push_back([](llvm::jitlink::LinkGraph& graph) {
-      std::size_t bytes = 0;
-      for (auto& section : graph.sections()) {
-        std::size_t size = 0;
-        for (auto* block : section.blocks()) size += block->getSize();
-        bytes += (size + kPage - 1) / kPage * kPage;
-      }
-      last_bytes() = bytes;
-      return llvm::Error::success();
-    });
-  }
-  llvm::Error notifyFailed(llvm::orc::MaterializationResponsibility&) override { return llvm::Error::success(); }
-  llvm::Error notifyRemovingResources(llvm::orc::JITDylib&, llvm::orc::ResourceKey) override {
-    return llvm::Error::success();
-  }
-  void notifyTransferringResources(llvm::orc::JITDylib&, llvm::orc::ResourceKey, llvm::orc::ResourceKey) override {}
-
-  /// Links run on the thread that asks for the symbol, so the count of its own link is this thread's.
-  static std::size_t& last_bytes() {
-    thread_local std::size_t bytes = 0;
-    return bytes;
-  }
-};
+/// The bytes that an object takes once loaded: every section with memory of its own, in whole
+/// pages.
+std::size_t loaded_bytes(llvm::MemoryBufferRef object) {
+  const auto file =
+      check(llvm::object::ObjectFile::createELFObjectFile(object), "reading object code");
+  std::size_t bytes = 0;
+  for (const llvm::object::ELFSectionRef section : file->sections())
+    if (section.getFlags() & llvm::ELF::SHF_ALLOC)
+      bytes += (section.getSize() + kPage - 1) / kPage * kPage;
+  return bytes;
+}
 
 }  // namespace
 
 class Loader::Session {
  public:
   Session()
-      : session_(check(llvm::orc::SelfExecutorProcessControl::Create(), "starting ORC")),
-        layer_(session_, check(llvm::jitlink::InProcessMemoryManager::Create(), "JIT memory")) {
-    layer_.addPlugin(std::make_shared<SizeCounter>());
-  }
+      : session_(check(llvm::orc::SelfExecutorProcessControl::Create(
+                           nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>()),
+                       "starting ORC")),
+        layer_(session_, check(llvm::jitlink::InProcessMemoryManager::Create(), "JIT memory")) {}
   ~Session() { llvm::consumeError(session_.endSession()); }
 
   struct Code {
@@ -78,14 +65,15 @@ class Loader::Session {
     const std::string name = "kernel" + std::to_string(next_++);
     llvm::orc::JITDylib& library = session_.createBareJITDylib(name);
     try {
-      SizeCounter::last_bytes() = 0;
-      check(layer_.add(library, llvm::MemoryBuffer::getMemBufferCopy(
-                                    llvm::StringRef(object.data(), object.size()), name)),
-            "reading object code");
-      const auto symbol =
-          check(session_.lookup({&library}, session_.intern(llvm::StringRef(kEntryName.data(), kEntryName.size()))),
-                "linking a kernel");
-      return {&library, symbol.getAddress().toPtr<KernelEntry>(), SizeCounter::last_bytes()};
+      auto copy =
+          llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()), name);
+      const std::size_t bytes = loaded_bytes(copy->getMemBufferRef());
+      check(layer_.add(library, std::move(copy)), "reading object code");
+      const auto symbol = check(
+          session_.lookup({&library},
+                          session_.intern(llvm::StringRef(kEntryName.data(), kEntryName.size()))),
+          "linking a kernel");
+      return {&library, symbol.getAddress().toPtr<KernelEntry>(), bytes};
     } catch (...) {
       remove(library);
       throw;

@@ -6,18 +6,21 @@
 
 #include "einjit/error.h"
 #include "jit/llvm/compile.h"
+#include "jit/llvm/emitter.h"
 #include "jit/llvm/load.h"
 
 namespace einjit::jit {
 namespace {
 
-// Out of memory inside LLVM is not survivable: it may leave locks held. After any exception that escapes
-// from it, nothing is compiled in this process again.
+// Out of memory inside LLVM is not survivable: it may leave locks held. After any exception that
+// escapes from it, nothing is compiled in this process again.
 std::atomic<bool> dead{false};
 
 template <class F>
 auto guarded(F&& f) {
-  if (dead.load()) throw Error(ErrorCode::backend_failure, "the jit of this process died in an earlier failure inside LLVM");
+  if (dead.load())
+    throw Error(ErrorCode::backend_failure,
+                "the jit of this process died in an earlier failure inside LLVM");
   try {
     return f();
   } catch (const Error&) {
@@ -25,6 +28,9 @@ auto guarded(F&& f) {
   } catch (const std::exception& e) {
     dead = true;
     throw Error(ErrorCode::backend_failure, std::string("LLVM failed: ") + e.what());
+  } catch (...) {
+    dead = true;
+    throw Error(ErrorCode::backend_failure, "LLVM failed with something that is no std::exception");
   }
 }
 
@@ -41,6 +47,9 @@ class LlvmCompiler final : public Compiler {
   }
   std::string assembly(const KernelSpec& spec, const Target& target) override {
     return guarded([&] { return compile(spec, target, Output::assembly); });
+  }
+  void verify_role(const std::string& llvm_ir, const KernelSpec& spec) override {
+    verify_role_of_text(llvm_ir, spec);
   }
 
  private:

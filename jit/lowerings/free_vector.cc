@@ -1,7 +1,7 @@
 // The lowering "free_vector": vectors along a free axis, a register tile of rows along another.
 //
-// The best vector axis is contiguous in c and contiguous or repeated in a and b. Rows share the loads of
-// the tensor that does not have the row axis.
+// The best vector axis is contiguous in c and contiguous or repeated in a and b. Rows share the
+// loads of the tensor that does not have the row axis.
 #include "jit/lowering.h"
 
 namespace einjit::jit::lowerings {
@@ -38,8 +38,8 @@ LoopNest lower(const KernelSpec& spec, std::int32_t vector_bytes) {
   nest.width = vector_width(spec, *nest.vector_axis, vector_bytes);
   const bool summed = spec.group(AxisGroup::contracted).present;
   if (summed) nest.sum = spec.sum_order.lanes == 1 ? SumForm::chain : SumForm::lanes_in_memory;
-  // Registers: rows × vectors accumulators (twice for complex), the vectors of one operand, one splat.
-  // 8 × 3 of 32 registers with AVX-512, 4 × 3 of 16 otherwise; half the rows for complex.
+  // Registers: rows × vectors accumulators (twice for complex), the vectors of one operand, one
+  // splat. 8 × 3 of 32 registers with AVX-512, 4 × 3 of 16 otherwise; half the rows for complex.
   const bool large = vector_bytes >= 64;
   const bool complex = is_complex(spec.compute);
   const std::int64_t extent = spec.group(*nest.vector_axis).extent;
@@ -63,7 +63,7 @@ LoopNest lower(const KernelSpec& spec, std::int32_t vector_bytes) {
 }  // namespace
 
 extern const Lowering free_vector;
-constinit const Lowering free_vector{"free_vector", "vectors along a free axis, register tiles", &accepts,
-                                     &lower};
+constinit const Lowering free_vector{"free_vector", "vectors along a free axis, register tiles",
+                                     &accepts, &lower};
 
 }  // namespace einjit::jit::lowerings

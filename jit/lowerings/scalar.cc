@@ -16,6 +16,7 @@ LoopNest lower(const KernelSpec& spec, std::int32_t) {
 }  // namespace
 
 extern const Lowering scalar;
-constinit const Lowering scalar{"scalar", "one element at a time; takes every step", &accepts, &lower};
+constinit const Lowering scalar{"scalar", "one element at a time; takes every step", &accepts,
+                                &lower};
 
 }  // namespace einjit::jit::lowerings

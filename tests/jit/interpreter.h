@@ -1,4 +1,5 @@
-// kernel_spec.h's definition of a step, term by term: what every lowering on every target must equal, bit for bit.
+// kernel_spec.h's definition of a step, term by term: what every lowering on every target must
+// equal, bit for bit.
 #pragma once
 
 #include <array>
@@ -26,9 +27,8 @@ class Interpreter {
   void run() {
     std::array<std::int64_t, 3> zero{};
     walk(AxisGroup::batch, zero, [&](auto batch) {
-      walk(AxisGroup::left, batch, [&](auto left) {
-        walk(AxisGroup::right, left, [&](auto right) { element(right); });
-      });
+      walk(AxisGroup::left, batch,
+           [&](auto left) { walk(AxisGroup::right, left, [&](auto right) { element(right); }); });
     });
   }
 
@@ -65,17 +65,24 @@ class Interpreter {
   }
   Number<R> read(int t, At where) const {
     const DType type = spec_.types[static_cast<std::size_t>(t)];
-    const std::byte* p = (t == kA ? args_.a : t == kB ? args_.b : args_.c) + where[static_cast<std::size_t>(t)];
-    Number<R> n = is_double(type) ? load<double>(p, is_complex(type)) : load<float>(p, is_complex(type));
+    const std::byte* p = (t == kA   ? args_.a
+                          : t == kB ? args_.b
+                                    : args_.c) +
+                         where[static_cast<std::size_t>(t)];
+    Number<R> n =
+        is_double(type) ? load<double>(p, is_complex(type)) : load<float>(p, is_complex(type));
     if (t != kC && is_complex(type) && spec_.conj[static_cast<std::size_t>(t)]) n.im = -n.im;
     return n;
   }
   bool complex() const { return is_complex(spec_.compute); }
   Number<R> fma_term(Number<R> a, Number<R> b, Number<R> s) const {
     if (!complex()) return {std::fma(a.re, b.re, s.re), 0};
-    return {std::fma(-a.im, b.im, std::fma(a.re, b.re, s.re)), std::fma(a.im, b.re, std::fma(a.re, b.im, s.im))};
+    return {std::fma(-a.im, b.im, std::fma(a.re, b.re, s.re)),
+            std::fma(a.im, b.re, std::fma(a.re, b.im, s.im))};
   }
-  Number<R> add(Number<R> a, Number<R> b) const { return {a.re + b.re, complex() ? a.im + b.im : 0}; }
+  Number<R> add(Number<R> a, Number<R> b) const {
+    return {a.re + b.re, complex() ? a.im + b.im : 0};
+  }
   Number<R> alone(Number<R> a, Number<R> b) const {
     if (!complex()) return {a.re * b.re, 0};
     return {std::fma(-a.im, b.im, a.re * b.re), std::fma(a.im, b.re, a.re * b.im)};
@@ -86,7 +93,8 @@ class Interpreter {
     if (!spec_.group(k).present)
       return spec_.unary ? read(kA, where) : alone(read(kA, where), read(kB, where));
     const GroupArgs& group = args_.groups[index(k)];
-    const std::int64_t lanes = spec_.sum_order.lanes, chain = spec_.sum_order.chain, inner = group.inner;
+    const std::int64_t lanes = spec_.sum_order.lanes, chain = spec_.sum_order.chain,
+                       inner = group.inner;
     const std::int64_t outer = group.outer * group.middle, steps = (inner + lanes - 1) / lanes;
     std::vector<Number<R>> blocks;
     const auto block = [&](std::int64_t o0, std::int64_t o1, std::int64_t i0, std::int64_t i1) {
@@ -99,14 +107,17 @@ class Interpreter {
         }
       for (std::int64_t half = lanes / 2; half >= 1; half /= 2)
         for (std::int64_t l = 0; l < half; ++l)
-          lane[static_cast<std::size_t>(l)] = add(lane[static_cast<std::size_t>(l)], lane[static_cast<std::size_t>(l + half)]);
+          lane[static_cast<std::size_t>(l)] =
+              add(lane[static_cast<std::size_t>(l)], lane[static_cast<std::size_t>(l + half)]);
       blocks.push_back(lane[0]);
     };
     if (steps >= chain)
       for (std::int64_t o = 0; o < outer; ++o)
-        for (std::int64_t i = 0; i < inner; i += chain * lanes) block(o, o + 1, i, std::min(inner, i + chain * lanes));
+        for (std::int64_t i = 0; i < inner; i += chain * lanes)
+          block(o, o + 1, i, std::min(inner, i + chain * lanes));
     else
-      for (std::int64_t o = 0; o < outer; o += chain / steps) block(o, std::min(outer, o + chain / steps), 0, inner);
+      for (std::int64_t o = 0; o < outer; o += chain / steps)
+        block(o, std::min(outer, o + chain / steps), 0, inner);
     if (lanes == 1) {
       Number<R> total = blocks[0];
       for (std::size_t t = 1; t < blocks.size(); ++t) total = add(total, blocks[t]);
@@ -126,18 +137,27 @@ class Interpreter {
     return total;
   }
 
+  template <class S>
+  void store(std::byte* p, Number<R> v) const {
+    const S parts[2] = {static_cast<S>(v.re), complex() ? static_cast<S>(v.im) : 0};
+    std::memcpy(p, parts, sizeof(S) * (is_complex(spec_.types[kC]) ? 2 : 1));
+  }
+
   void element(At where) const {
     Number<R> v = sum(where);
     const Number<R> alpha{static_cast<R>(args_.alpha[0]), static_cast<R>(args_.alpha[1])};
     const Number<R> beta{static_cast<R>(args_.beta[0]), static_cast<R>(args_.beta[1])};
-    if (spec_.alpha == AlphaClass::general) v = complex() ? fma_term(v, alpha, {}) : alone(v, alpha);
+    if (spec_.alpha == AlphaClass::general)
+      v = complex() ? fma_term(v, alpha, {}) : alone(v, alpha);
     if (spec_.beta == BetaClass::one) v = add(read(kC, where), v);
     if (spec_.beta == BetaClass::general) {
       const Number<R> old = read(kC, where);
       v = complex() ? add(fma_term(beta, old, {}), v) : fma_term(beta, old, v);
     }
-    R parts[2] = {v.re, v.im};
-    std::memcpy(args_.c + where[kC], parts, sizeof(R) * (complex() ? 2 : 1));
+    if (is_double(spec_.types[kC]))
+      store<double>(args_.c + where[kC], v);
+    else
+      store<float>(args_.c + where[kC], v);
   }
 
   const KernelSpec& spec_;

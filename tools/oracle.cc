@@ -1,0 +1,211 @@
+// einjit_oracle: replays folders of exact records and counts what came of them.
+//
+// One Engine serves the whole run, so that equal kernels compile once; records are replayed several
+// at a time and reported in the order of the files. The last line printed is "passed P, expected
+// errors E, unsupported U, failed F"; the exit status is 0 only if U = F = 0.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/blas_core.h"
+#include "tools/call_options.h"
+#include "tools/case_json.h"
+#include "tools/oracle_replay.h"
+
+using namespace einjit;
+
+namespace {
+
+struct OracleOptions {
+  std::vector<std::string> places;
+  CallOptions call;
+  std::int64_t sample = 0;
+  std::string shard;
+  std::vector<std::string> skip, only;
+  bool repeat = false, statistics = false;
+  std::int64_t most_shown = 50;
+  std::int32_t jobs = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+};
+
+void declare(CLI::App& app, OracleOptions& options) {
+  app.add_option("places", options.places, "folders and .jsonl files of records")->required();
+  options.call.add_to(app);
+  app.add_option("--sample", options.sample, "this many records, spread evenly over all files");
+  app.add_option("--shard", options.shard, "I/N: every N-th record, from the I-th on");
+  app.add_option("--skip", options.skip, "leave out records whose id contains this");
+  app.add_option("--only", options.only, "only records whose id contains this");
+  app.add_flag("--repeat-from-cache", options.repeat, "every call twice: cold, then cached");
+  app.add_option("--jobs", options.jobs, "records replayed at a time")->capture_default_str();
+  app.add_flag("--statistics", options.statistics, "print what the Engine made and compiled");
+  app.add_option("--most-shown", options.most_shown, "failures printed")->capture_default_str();
+  app.footer("Example: einjit_oracle tests/oracle --backend jit --path optimal --threads 2");
+}
+
+std::vector<std::filesystem::path> files_at(const std::vector<std::string>& places) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& place : places) {
+    if (!std::filesystem::is_directory(place)) {
+      files.emplace_back(place);
+      continue;
+    }
+    const std::size_t first = files.size();
+    for (const auto& entry : std::filesystem::directory_iterator(place))
+      if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
+  }
+  return files;
+}
+
+/// Every k-th of all records in the order of the files: each file gets its share.
+void keep_sample(std::vector<std::string>& lines, std::int64_t sample) {
+  const auto all = static_cast<std::int64_t>(lines.size());
+  if (sample <= 0 || sample >= all) return;
+  for (std::int64_t i = 0; i < sample; ++i)
+    std::swap(lines[static_cast<std::size_t>(i)],
+              lines[static_cast<std::size_t>(i * all / sample)]);
+  lines.resize(static_cast<std::size_t>(sample));
+}
+
+void keep_shard(std::vector<std::string>& lines, const std::string& shard) {
+  if (shard.empty()) return;
+  int index = 0, count = 0, end = 0;
+  if (std::sscanf(shard.c_str(), "%d/%d%n", &index, &count, &end) != 2 || count < 1 || index < 0 ||
+      index >= count || static_cast<std::size_t>(end) != shard.size())
+    throw Error(ErrorCode::invalid_argument,
+                "--shard \"" + shard + "\": expected I/N with 0 ≤ I < N, such as 0/4");
+  std::vector<std::string> kept;
+  for (std::size_t i = static_cast<std::size_t>(index); i < lines.size();
+       i += static_cast<std::size_t>(count))
+    kept.push_back(std::move(lines[i]));
+  lines = std::move(kept);
+}
+
+bool contains_any(const std::string& id, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return id.find(part) != std::string::npos; });
+}
+
+/// The finder asked for, where it takes so many operands; "auto" for larger networks.
+class FinderChoice {
+ public:
+  explicit FinderChoice(EinsumOptions options) : options_(std::move(options)), fallback_(options_) {
+    for (const PathFinder* finder : path_finders())
+      if (finder->name == options_.finder) finder_ = finder;
+    fallback_.finder = "auto";
+  }
+  bool accepts(const OracleRecord& record) const {
+    if (finder_ == nullptr || record.operands.size() <= 2) return true;
+    std::vector<std::span<const std::int64_t>> shapes;
+    for (const OracleBuffer& operand : record.operands) shapes.push_back(operand.shape.span());
+    try {
+      return finder_->accepts(network_of(resolve(parse(record.expression), shapes, record.sizes)));
+    } catch (const Error&) {
+      return true;  // a record of an error: the call itself says so
+    }
+  }
+  const EinsumOptions& options(bool accepted) const { return accepted ? options_ : fallback_; }
+
+ private:
+  EinsumOptions options_, fallback_;
+  const PathFinder* finder_ = nullptr;
+};
+
+/// What came of one line of a file.
+struct Replayed {
+  std::string record;  // id and expression
+  Verdict verdict;
+  bool left_out = false, by_auto = false;
+};
+
+Replayed replay_line(const OracleOptions& options, const ExecContext& context,
+                     const FinderChoice& finder, const std::string& line) {
+  Replayed done;
+  done.record = "(unreadable record)";
+  try {
+    const OracleRecord record = parse_oracle_record(line);
+    done.record = record.id + " " + record.expression;
+    done.left_out = contains_any(record.id, options.skip) ||
+                    (!options.only.empty() && !contains_any(record.id, options.only));
+    if (done.left_out) return done;
+    done.by_auto = !finder.accepts(record);
+    done.verdict = replay(context, record, finder.options(!done.by_auto), options.repeat ? 2 : 1);
+  } catch (const std::exception& e) {
+    done.verdict = {Outcome::failed, e.what()};
+  }
+  return done;
+}
+
+/// All records, several at a time: they share the Engine, and nothing else.
+std::vector<Replayed> replay_all(const OracleOptions& options, const ExecContext& context,
+                                 const std::vector<std::string>& lines) {
+  const FinderChoice finder(options.call.einsum_options());
+  std::vector<Replayed> all(lines.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < lines.size(); i = next++)
+      all[i] = replay_line(options, context, finder, lines[i]);
+  };
+  std::vector<std::jthread> others;
+  for (std::int32_t job = 1; job < options.jobs; ++job) others.emplace_back(work);
+  work();
+  return all;
+}
+
+void print_statistics(const EngineStatistics& s) {
+  std::printf("plans made %lld, from the cache %lld; kernels compiled %lld in %.3g s\n",
+              static_cast<long long>(s.plans_made), static_cast<long long>(s.plan_hits),
+              static_cast<long long>(s.kernels_compiled), s.compile_seconds);
+}
+
+int run(const OracleOptions& options) {
+  std::vector<std::string> lines;
+  for (const auto& file : files_at(options.places))
+    for (std::string& line : read_lines(file.string())) lines.push_back(std::move(line));
+  keep_sample(lines, options.sample);
+  keep_shard(lines, options.shard);
+  Engine engine = Engine::make();
+  Tally tally;
+  std::int64_t shown = 0, left_out = 0, by_auto = 0;
+  for (const Replayed& done : replay_all(options, options.call.context(engine), lines)) {
+    left_out += done.left_out;
+    by_auto += done.by_auto;
+    if (!done.left_out) tally.add(done.verdict.outcome);
+    if (!done.verdict.sentence.empty() && shown++ < options.most_shown)
+      std::printf("%s %s: %s\n",
+                  done.verdict.outcome == Outcome::unsupported ? "UNSUPPORTED" : "FAILED",
+                  done.record.c_str(), done.verdict.sentence.c_str());
+  }
+  if (shown > options.most_shown)
+    std::printf("… and %lld more\n", static_cast<long long>(shown - options.most_shown));
+  if (left_out > 0)
+    std::printf("left out by --skip or --only: %lld\n", static_cast<long long>(left_out));
+  if (by_auto > 0)
+    std::printf("networks too large for \"%s\", contracted by \"auto\": %lld\n",
+                options.call.path.c_str(), static_cast<long long>(by_auto));
+  if (options.statistics) print_statistics(engine.statistics());
+  tally.print();
+  return tally.clean() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  choose_blas_core();
+  CLI::App app{"Replays exact records (docs/records.md) through the public API.", "einjit_oracle"};
+  OracleOptions options;
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+    return run(options);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}
