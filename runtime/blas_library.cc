@@ -30,8 +30,8 @@ F symbol(void* handle, const std::string& name) {
 
 template <class T>
 void append(std::vector<std::byte>& bytes, T value) {
-  const auto* first = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), first, first + sizeof value);
+  bytes.resize(bytes.size() + sizeof value);
+  std::memcpy(bytes.data() + bytes.size() - sizeof value, &value, sizeof value);
 }
 
 /// n elements whose parts are re and im.
