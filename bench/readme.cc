@@ -1,8 +1,9 @@
 // The README's figures: small products by every entry point, first calls, and whole networks.
 //
 // Usage: bench_readme [NETWORKS-DIRECTORY]. Prints one JSON object: rows of {name, seconds, note},
-// medians over repeated calls, inputs random and non-zero, one thread, every result checked (outside
-// the timer) against plain loops or, for networks, against the stored path of the other kind.
+// medians over repeated calls, inputs random and non-zero, one thread, every result checked
+// (outside the timer) against plain loops or, for networks, against the stored path of the other
+// kind.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -91,7 +92,8 @@ void bench_products(json& rows) {
                     {"note", std::string(plan.trace()[0].backend)}});
     verify("run " + size);
     const BoundCall bound = plan.bind(context, operands, destination);
-    rows.push_back({{"name", "prepared plan, bound, " + size}, {"seconds", median_seconds([&] { bound(); })}});
+    rows.push_back(
+        {{"name", "prepared plan, bound, " + size}, {"seconds", median_seconds([&] { bound(); })}});
     verify("bound " + size);
     rows.push_back({{"name", "string, einsum_into, " + size},
                     {"seconds", median_seconds([&] {
@@ -116,7 +118,8 @@ void bench_network(const std::filesystem::path& file, json& rows) {
   for (std::size_t i = 0; i < network.shapes.size(); ++i) {
     const Dims shape(network.shapes[i]);
     std::size_t n = 1, longest = 1;
-    for (std::int64_t e : shape) n *= static_cast<std::size_t>(e), longest = std::max<std::size_t>(longest, e);
+    for (std::int64_t e : shape)
+      n *= static_cast<std::size_t>(e), longest = std::max<std::size_t>(longest, e);
     data.push_back(random_values(n, 100 + i));
     for (double& x : data.back()) x /= std::sqrt(static_cast<double>(longest));
     operands.emplace_back(View<double>(data.back().data(), shape));

@@ -1,4 +1,5 @@
-// Marginals of the "Asia" network (Lauritzen and Spiegelhalter, J. R. Stat. Soc. B 50, 1988, section 2).
+// Marginals of the "Asia" network (Lauritzen and Spiegelhalter, J. R. Stat. Soc. B 50, 1988,
+// section 2).
 //
 // Eight yes/no variables; the joint distribution is a product of eight conditional tables, and a
 // marginal is one einsum. Labels: a visit to Asia, t tuberculosis, s smoking, l lung cancer,
@@ -14,10 +15,10 @@ int main() {
   const double pa[] = {0.01, 0.99};
   const double pta[] = {0.05, 0.01, 0.95, 0.99};  // t|a
   const double ps[] = {0.5, 0.5};
-  const double pls[] = {0.1, 0.01, 0.9, 0.99};           // l|s
-  const double pbs[] = {0.6, 0.3, 0.4, 0.7};             // b|s
-  const double pelt[] = {1, 1, 1, 0, 0, 0, 0, 1};        // e|l,t: a logical or
-  const double pxe[] = {0.98, 0.05, 0.02, 0.95};         // x|e
+  const double pls[] = {0.1, 0.01, 0.9, 0.99};                     // l|s
+  const double pbs[] = {0.6, 0.3, 0.4, 0.7};                       // b|s
+  const double pelt[] = {1, 1, 1, 0, 0, 0, 0, 1};                  // e|l,t: a logical or
+  const double pxe[] = {0.98, 0.05, 0.02, 0.95};                   // x|e
   const double pdbe[] = {0.9, 0.8, 0.7, 0.1, 0.1, 0.2, 0.3, 0.9};  // d|b,e
   struct Marginal {
     const char* of;

@@ -1,4 +1,5 @@
-// Destinations: storage without a value, accumulation with beta, a plan prepared once and run often.
+// Destinations: storage without a value, accumulation with beta, a plan prepared once and run
+// often.
 #include <array>
 #include <cstdio>
 #include <memory>

@@ -29,7 +29,8 @@ struct Circuit {
   }
 };
 
-/// Wire q carries bit n−1−q of x in; after the transform it carries bit q of y (no swaps are needed).
+/// Wire q carries bit n−1−q of x in; after the transform it carries bit q of y (no swaps are
+/// needed).
 Circuit fourier_amplitude(unsigned x, unsigned y) {
   Circuit circuit;
   const double h = 1 / std::numbers::sqrt2;
@@ -84,17 +85,20 @@ int main() {
   prepared.run(context, operands, Destination(MutableView<c128>(&amplitude, {})));
   const double run_seconds = seconds_since(start);
 
-  const double turns = std::fmod(double(x) * double(y), std::ldexp(1.0, kQubits)) / std::ldexp(1.0, kQubits);
+  const double turns =
+      std::fmod(double(x) * double(y), std::ldexp(1.0, kQubits)) / std::ldexp(1.0, kQubits);
   const c128 known = std::polar(std::ldexp(1.0, -kQubits / 2), 2 * std::numbers::pi * turns);
   const Plan& plan = prepared.plan();
   const EngineStatistics statistics = engine.statistics();
   std::printf("20-qubit Fourier transform, <%u|QFT|%u>: %zu tensors\n", y, x, operands.size());
-  std::printf("plan      %zu steps, log2 of multiply-adds %.2f, largest tensor 2^%.0f, arena %lld bytes\n",
-              plan.steps.size(), plan.costs.tc, plan.costs.sc, static_cast<long long>(plan.arena_bytes));
-  std::printf("kernels   %lld compiled in %.1f ms\n", static_cast<long long>(statistics.kernels_compiled),
+  std::printf(
+      "plan      %zu steps, log2 of multiply-adds %.2f, largest tensor 2^%.0f, arena %lld bytes\n",
+      plan.steps.size(), plan.costs.tc, plan.costs.sc, static_cast<long long>(plan.arena_bytes));
+  std::printf("kernels   %lld compiled in %.1f ms\n",
+              static_cast<long long>(statistics.kernels_compiled),
               statistics.compile_seconds * 1e3);
-  std::printf("amplitude %+.12e %+.12ei\nknown     %+.12e %+.12ei\n", amplitude.real(), amplitude.imag(),
-              known.real(), known.imag());
+  std::printf("amplitude %+.12e %+.12ei\nknown     %+.12e %+.12ei\n", amplitude.real(),
+              amplitude.imag(), known.real(), known.imag());
   std::printf("prepared in %.1f ms, run in %.3f ms\n", prepare_seconds * 1e3, run_seconds * 1e3);
   const bool right = std::abs(amplitude - known) < 1e-12;
   std::printf("%s\n", right ? "right" : "WRONG");

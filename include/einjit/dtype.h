@@ -27,7 +27,9 @@ constexpr std::optional<DType> dtype_named(std::string_view text) {
 
 constexpr bool is_complex(DType t) { return t == DType::c64 || t == DType::c128; }
 constexpr bool is_double(DType t) { return t == DType::f64 || t == DType::c128; }
-constexpr std::size_t size_bytes(DType t) { return (is_double(t) ? 8u : 4u) * (is_complex(t) ? 2u : 1u); }
+constexpr std::size_t size_bytes(DType t) {
+  return (is_double(t) ? 8u : 4u) * (is_complex(t) ? 2u : 1u);
+}
 
 constexpr DType make_dtype(bool complex, bool dbl) {
   return complex ? (dbl ? DType::c128 : DType::c64) : (dbl ? DType::f64 : DType::f32);
@@ -44,13 +46,21 @@ constexpr bool holds(DType to, DType from) { return promote(to, from) == to; }
 template <class T>
 struct DTypeOf;
 template <>
-struct DTypeOf<float> { static constexpr DType value = DType::f32; };
+struct DTypeOf<float> {
+  static constexpr DType value = DType::f32;
+};
 template <>
-struct DTypeOf<double> { static constexpr DType value = DType::f64; };
+struct DTypeOf<double> {
+  static constexpr DType value = DType::f64;
+};
 template <>
-struct DTypeOf<c64> { static constexpr DType value = DType::c64; };
+struct DTypeOf<c64> {
+  static constexpr DType value = DType::c64;
+};
 template <>
-struct DTypeOf<c128> { static constexpr DType value = DType::c128; };
+struct DTypeOf<c128> {
+  static constexpr DType value = DType::c128;
+};
 
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;

@@ -1,7 +1,8 @@
 // The entry points: einsum, einsum_into, prepare, run, bind.
 //
 //   Engine engine = Engine::make();
-//   Tensor c = einsum(ExecContext::serial(engine), "ij,jk->ik", View(a, {64, 32}), View(b, {32, 16}));
+//   Tensor c = einsum(ExecContext::serial(engine), "ij,jk->ik", View(a, {64, 32}), View(b, {32,
+//   16}));
 //
 // Checks come in the order of SPEC and have no effect; what fails after work has begun leaves an
 // initialized destination unspecified and an uninitialized one uninitialized. Codes: see Error.
@@ -31,7 +32,8 @@ struct EinsumOptions : PlanOptions {
   std::vector<LabelExtent> sizes;  // extents of labels that no operand holds
 };
 
-/// destination = alpha · einsum(…) + beta · destination. 0 means "not read", never a multiplication.
+/// destination = alpha · einsum(…) + beta · destination. 0 means "not read", never a
+/// multiplication.
 struct Scalars {
   std::complex<double> alpha{1, 0};
   std::complex<double> beta{0, 0};
@@ -67,16 +69,17 @@ Tensor einsum(const ExecContext& context, AnyExpression expression, const X&... 
 }
 
 /// The type-erased form that the others call. With an uninitialized destination beta must be 0.
-void einsum_into(const ExecContext& context, AnyExpression expression, const Destination& destination,
-                 Operands operands, Scalars scalars, const EinsumOptions& options);
+void einsum_into(const ExecContext& context, AnyExpression expression,
+                 const Destination& destination, Operands operands, Scalars scalars,
+                 const EinsumOptions& options);
 
 /// Writes into initialized storage.
 template <Element T>
 void einsum_into(const ExecContext& context, AnyExpression expression, MutableView<T> destination,
                  std::initializer_list<Operand> operands, Scalars scalars = {},
                  const EinsumOptions& options = {}) {
-  einsum_into(context, expression, Destination(destination), Operands(operands.begin(), operands.size()),
-              scalars, options);
+  einsum_into(context, expression, Destination(destination),
+              Operands(operands.begin(), operands.size()), scalars, options);
 }
 /// Fills storage that has no value yet and returns the view through which it may be read.
 template <Element T>
@@ -86,8 +89,8 @@ template <Element T>
                                          std::complex<double> alpha = {1, 0},
                                          const EinsumOptions& options = {}) {
   const Destination d(destination);
-  einsum_into(context, expression, d, Operands(operands.begin(), operands.size()), Scalars{alpha, {0, 0}},
-              options);
+  einsum_into(context, expression, d, Operands(operands.begin(), operands.size()),
+              Scalars{alpha, {0, 0}}, options);
   return MutableView<T>(reinterpret_cast<T*>(d.data), destination.extents(), destination.strides());
 }
 
@@ -98,8 +101,8 @@ struct TraceStep {
   std::int64_t tiles = 1;
 };
 
-/// Buffers checked once and for all: calling it costs the kernels' own time. Holds pointers into the
-/// bound buffers and keeps the prepared plan alive; the Engine must outlive it.
+/// Buffers checked once and for all: calling it costs the kernels' own time. Holds pointers into
+/// the bound buffers and keeps the prepared plan alive; the Engine must outlive it.
 class BoundCall {
  public:
   BoundCall(BoundCall&&) noexcept;
@@ -127,11 +130,13 @@ class PreparedPlan {
   void run(const ExecContext& context, Operands operands, const Destination& destination,
            Scalars scalars = {}) const;
   template <Element T>
-  [[nodiscard]] MutableView<T> run(const ExecContext& context, std::initializer_list<Operand> operands,
+  [[nodiscard]] MutableView<T> run(const ExecContext& context,
+                                   std::initializer_list<Operand> operands,
                                    const UninitView<T>& destination) const {
     const Destination d(destination);
     run(context, Operands(operands.begin(), operands.size()), d);
-    return MutableView<T>(reinterpret_cast<T*>(d.data), destination.extents(), destination.strides());
+    return MutableView<T>(reinterpret_cast<T*>(d.data), destination.extents(),
+                          destination.strides());
   }
   template <Element T>
   void run(const ExecContext& context, std::initializer_list<Operand> operands,
@@ -149,11 +154,12 @@ class PreparedPlan {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Plans and compiles for operands of these layouts. Without a destination layout: dense, row-major, of
-/// the result type. The alpha and beta given only say their class.
+/// Plans and compiles for operands of these layouts. Without a destination layout: dense,
+/// row-major, of the result type. The alpha and beta given only say their class.
 PreparedPlan prepare(const ExecContext& context, AnyExpression expression,
-                     std::span<const Layout> operands, const std::optional<Layout>& destination = {},
-                     Scalars scalars = {}, const EinsumOptions& options = {});
+                     std::span<const Layout> operands,
+                     const std::optional<Layout>& destination = {}, Scalars scalars = {},
+                     const EinsumOptions& options = {});
 
 /// Plans without preparing: what `einjit plan` prints. Opens neither LLVM nor a BLAS.
 Plan plan(const ExecContext& context, AnyExpression expression, std::span<const Layout> operands,

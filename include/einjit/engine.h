@@ -1,9 +1,9 @@
 // Owners of everything that outlives a call, and the context that every call runs under.
 //
 // Engine (move-only) owns the plan cache, the kernel table, the buffer pool, the backends and the
-// Machine. ExecContext (a small value) names an Engine, a thread policy, a stop token and limits; every
-// entry point takes one, and there is no ambient default. Two Engines share nothing but LLVM's own
-// initialization and the flag that says the JIT has died.
+// Machine. ExecContext (a small value) names an Engine, a thread policy, a stop token and limits;
+// every entry point takes one, and there is no ambient default. Two Engines share nothing but
+// LLVM's own initialization and the flag that says the JIT has died.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,10 @@
 namespace einjit {
 
 struct EngineOptions {
-  std::optional<Machine> machine;     // absent: the table row of this CPU's features
-  std::string blas_path;              // a shared library with a Fortran BLAS; empty: Debian's OpenBLAS (pthread build)
-  std::string target_cpu;             // empty: EINJIT_TARGET_CPU, else the host's
+  std::optional<Machine> machine;  // absent: the table row of this CPU's features
+  std::string
+      blas_path;  // a shared library with a Fortran BLAS; empty: Debian's OpenBLAS (pthread build)
+  std::string target_cpu;                        // empty: EINJIT_TARGET_CPU, else the host's
   std::int64_t pool_retained_bytes = 100 << 20;  // buffers kept for later calls; 0: none
   std::int64_t cache_entries = 128;              // prepared plans kept; > 0
 };

@@ -1,4 +1,5 @@
-// An einsum expression: labels of each operand, labels of the output, and the order that parentheses fix.
+// An einsum expression: labels of each operand, labels of the output, and the order that
+// parentheses fix.
 //
 // "ij,jk->ik" ─parse→ Expression ─resolve (shapes)→ Contraction. Both are values without pointers.
 // The integer form is the inner form; strings are a front end to it (a label is then a code point).
@@ -28,8 +29,8 @@ struct Nesting {
 };
 
 struct Expression {
-  std::vector<std::vector<Label>> inputs;      // may hold kEllipsis once each
-  std::optional<std::vector<Label>> output;    // absent: implicit order
+  std::vector<std::vector<Label>> inputs;    // may hold kEllipsis once each
+  std::optional<std::vector<Label>> output;  // absent: implicit order
   Nesting nesting;
   bool operator==(const Expression&) const = default;
 };
@@ -37,12 +38,14 @@ struct Expression {
 /// Reads the string form. Throws invalid_expression with a caret under the offending character.
 Expression parse(std::string_view text);
 
-/// The integer form, checked (kEllipsis at most once a term, nesting well formed): invalid_expression.
+/// The integer form, checked (kEllipsis at most once a term, nesting well formed):
+/// invalid_expression.
 Expression make_expression(std::vector<std::vector<Label>> inputs,
                            std::optional<std::vector<Label>> output, Nesting nesting = {});
 
-/// Prints any expression; `parse_text` reads it back. Where every label is a legal letter this is the
-/// string form; else terms are bracketed integers: "[300 7],[7 -1]->[300 -1]", the ellipsis "...".
+/// Prints any expression; `parse_text` reads it back. Where every label is a legal letter this is
+/// the string form; else terms are bracketed integers: "[300 7],[7 -1]->[300 -1]", the ellipsis
+/// "...".
 std::string to_text(const Expression& expression);
 Expression parse_text(std::string_view text);
 
@@ -63,11 +66,11 @@ using LabelId = std::int32_t;
 /// Labels are numbered 0… by first appearance. An operand axis of extent 1 under a larger label
 /// broadcasts. Repeats inside an operand are diagonals, inside the output diagonal writes.
 struct Contraction {
-  std::vector<std::vector<LabelId>> axes;          // per operand, one label an axis
-  std::vector<std::vector<std::int64_t>> shapes;   // per operand, one extent an axis
-  std::vector<LabelId> output;                     // one label a destination axis
-  std::vector<std::int64_t> extents;               // per label, after broadcasting
-  std::vector<std::string> names;                  // per label, for sentences and prints
+  std::vector<std::vector<LabelId>> axes;         // per operand, one label an axis
+  std::vector<std::vector<std::int64_t>> shapes;  // per operand, one extent an axis
+  std::vector<LabelId> output;                    // one label a destination axis
+  std::vector<std::int64_t> extents;              // per label, after broadcasting
+  std::vector<std::string> names;                 // per label, for sentences and prints
   Nesting nesting;
   bool operator==(const Contraction&) const = default;
 
@@ -81,9 +84,10 @@ struct Contraction {
 
 /// Binds an expression to the operands' shapes. `written` is how the user wrote it, for sentences.
 /// Throws operand_count_mismatch, rank_mismatch, extent_mismatch, unknown_output_label,
-/// invalid_argument (a name in `sizes` that occurs nowhere; a negative extent), size_overflow, in the
-/// order listed here.
-Contraction resolve(const Expression& expression, std::span<const std::span<const std::int64_t>> shapes,
+/// invalid_argument (a name in `sizes` that occurs nowhere; a negative extent), size_overflow, in
+/// the order listed here.
+Contraction resolve(const Expression& expression,
+                    std::span<const std::span<const std::int64_t>> shapes,
                     std::span<const LabelExtent> sizes = {});
 
 }  // namespace einjit

@@ -1,7 +1,7 @@
 // The argument block of every compiled kernel: all run-time facts, by value or by pointer.
 //
-// Compiled code knows this layout by offset (static_asserts below). All strides and table entries are
-// in bytes, so that the block is the same for every element type. A group's index space is
+// Compiled code knows this layout by offset (static_asserts below). All strides and table entries
+// are in bytes, so that the block is the same for every element type. A group's index space is
 // outer × middle × inner; the address of tensor t at (o, m, i) is
 //     base[t] + outer_table[3·o + t] + middle_table[3·m + t] + i · stride[t].
 // An absent group has counts 1, 1, 1. Kernels of a group that is not tabled never read its tables

@@ -1,12 +1,14 @@
-// What one kernel computes, without sizes or addresses: the only thing that crosses from the planner
-// to the jit and the backends, and the key under which kernels are shared.
+// What one kernel computes, without sizes or addresses: the only thing that crosses from the
+// planner to the jit and the backends, and the key under which kernels are shared.
 //
 // Every step is one loop nest over four groups of axes:
-//     c[batch,left,right] = alpha * Σ_contracted a[batch,left,contracted] * b[batch,right,contracted]
+//     c[batch,left,right] = alpha * Σ_contracted a[batch,left,contracted] *
+//     b[batch,right,contracted]
 //                         + beta * c[batch,left,right]
 // Copy, permutation, diagonal (one operand, no contracted), reduction (one operand), pointwise
 // (batch), outer product, dot, gemv and gemm are the cases that leave some groups out. Laws:
-//  · A group holds an ordered list of fused axes (planner/fuse.cc): the last one is the *inner* axis,
+//  · A group holds an ordered list of fused axes (planner/fuse.cc): the last one is the *inner*
+//  axis,
 //    walked with strides; the others, if any, are walked through two tables of byte offsets.
 //  · No kernel assumes more than element alignment, and none touches an address outside its axes.
 //  · beta zero is the role `overwrite`: no load from c. Any other beta is `accumulate`.
@@ -29,8 +31,8 @@ inline constexpr AxisGroup kAxisGroups[] = {AxisGroup::batch, AxisGroup::left, A
                                             AxisGroup::contracted};
 inline constexpr std::string_view kAxisGroupNames[] = {"batch", "left", "right", "contracted"};
 
-/// The stride of an inner axis in one tensor. `zero` is what a tensor without the axis has; a stride
-/// of the user's that happens to be 0 is `zero` too.
+/// The stride of an inner axis in one tensor. `zero` is what a tensor without the axis has; a
+/// stride of the user's that happens to be 0 is `zero` too.
 enum class StrideClass : std::uint8_t { zero, unit, runtime };
 
 /// a, b, c: index of the three tensors of a step in every array below.
@@ -48,25 +50,27 @@ enum class Role : std::uint8_t { overwrite, accumulate };
 enum class AlphaClass : std::uint8_t { one, general };
 enum class BetaClass : std::uint8_t { zero, one, general };
 
-/// How the terms of one sum are added. The contracted space is `outer × inner` (its inner axis and the
-/// rest of its axes in canonical order). Term (o, i) belongs to lane i mod lanes. Blocks:
-/// if ceil(inner/lanes) ≥ chain, a block is (one o) × (chain·lanes consecutive i); otherwise it is
-/// floor(chain / ceil(inner/lanes)) consecutive o, all i. Inside a block each lane is a chain of fused
-/// multiply-adds from zero, o outer, i inner; the lanes are then added by halves (lane l and
-/// l + lanes/2, …). Block sums are added in order (lanes = 1), or, with lanes > 1, by the binary-counter tree:
-/// block number t joins its equal-sized left neighbours (left + right) while t's low bits are 1, and at
-/// the end what is left over is joined from the smallest to the largest (larger + smaller).
-/// A complex term is re ← fma(a.re, b.re, re), re ← fma(−a.im, b.im, re), im ← fma(a.re, b.im, im),
-/// im ← fma(a.im, b.re, im). A one-operand term is an addition. alpha multiplies the finished sum; beta · c is added to that
-/// (real: fma(beta, c, alpha·sum); complex: both products as above from zero, then one addition).
+/// How the terms of one sum are added. The contracted space is `outer × inner` (its inner axis and
+/// the rest of its axes in canonical order). Term (o, i) belongs to lane i mod lanes. Blocks: if
+/// ceil(inner/lanes) ≥ chain, a block is (one o) × (chain·lanes consecutive i); otherwise it is
+/// floor(chain / ceil(inner/lanes)) consecutive o, all i. Inside a block each lane is a chain of
+/// fused multiply-adds from zero, o outer, i inner; the lanes are then added by halves (lane l and
+/// l + lanes/2, …). Block sums are added in order (lanes = 1), or, with lanes > 1, by the
+/// binary-counter tree: block number t joins its equal-sized left neighbours (left + right) while
+/// t's low bits are 1, and at the end what is left over is joined from the smallest to the largest
+/// (larger + smaller). A complex term is re ← fma(a.re, b.re, re), re ← fma(−a.im, b.im, re), im ←
+/// fma(a.re, b.im, im), im ← fma(a.im, b.re, im). A one-operand term is an addition. alpha
+/// multiplies the finished sum; beta · c is added to that (real: fma(beta, c, alpha·sum); complex:
+/// both products as above from zero, then one addition).
 struct SumOrder {
   std::int32_t chain = 256;
   std::int32_t lanes = 1;
   bool operator==(const SumOrder&) const = default;
 };
 
-/// The planner's rule. Matrix forms (left and right both present) have one lane. Reductions, dots and
-/// matrix-vector forms have up to 128 bytes of lanes, no more than the inner contracted extent needs.
+/// The planner's rule. Matrix forms (left and right both present) have one lane. Reductions, dots
+/// and matrix-vector forms have up to 128 bytes of lanes, no more than the inner contracted extent
+/// needs.
 constexpr SumOrder sum_order_for(DType t, bool matrix_form, std::int64_t inner_contracted_extent) {
   if (matrix_form) return {256, 1};
   const auto most = static_cast<std::int64_t>(128 / size_bytes(t));
@@ -77,10 +81,11 @@ constexpr SumOrder sum_order_for(DType t, bool matrix_form, std::int64_t inner_c
 
 struct KernelSpec {
   DType compute = DType::f64;  // every product and sum is of this type
-  std::array<DType, 3> types{DType::f64, DType::f64, DType::f64};  // as stored; c differs from compute only in copies
-  bool unary = false;          // there is no b
-  std::array<bool, 2> conj{};  // of a and b; only where they are complex
-  std::array<GroupSpec, 4> groups{};  // indexed by AxisGroup
+  std::array<DType, 3> types{DType::f64, DType::f64,
+                             DType::f64};  // as stored; c differs from compute only in copies
+  bool unary = false;                      // there is no b
+  std::array<bool, 2> conj{};              // of a and b; only where they are complex
+  std::array<GroupSpec, 4> groups{};       // indexed by AxisGroup
   AlphaClass alpha = AlphaClass::one;
   BetaClass beta = BetaClass::zero;
   SumOrder sum_order{};
@@ -93,8 +98,8 @@ struct KernelSpec {
 };
 
 /// One line, e.g. "f64 a:f64 b:f64 c:f64 left{*:u0r} right{8:0uu} contracted{*+:ru0} alpha=1 beta=0
-/// sum=256/1": extent (* at run time), + if tabled, then the stride classes of a, b, c (0 u r). Reads
-/// back; parse throws corrupt_file.
+/// sum=256/1": extent (* at run time), + if tabled, then the stride classes of a, b, c (0 u r).
+/// Reads back; parse throws corrupt_file.
 std::string to_text(const KernelSpec& spec);
 KernelSpec parse_kernel_spec(std::string_view text);
 

@@ -18,13 +18,14 @@ class Tensor {
 
   /// Every element zero. Throws size_overflow, out_of_memory.
   static Tensor zeros(DType type, Dims extents);
-  /// A copy of `values`, row-major. Throws invalid_argument if their number is not the extents' product.
+  /// A copy of `values`, row-major. Throws invalid_argument if their number is not the extents'
+  /// product.
   template <Element T>
   static Tensor of(Dims extents, std::span<const T> values);
 
   DType type() const { return type_; }
   const Dims& extents() const { return extents_; }
-  std::int64_t size() const { return size_; }                   // elements
+  std::int64_t size() const { return size_; }  // elements
   const std::byte* bytes() const { return storage_.get(); }
 
   /// Throws dtype_mismatch if the elements are not T.

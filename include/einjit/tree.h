@@ -52,10 +52,10 @@ ContractionTree parse_tree(std::string_view text);
 
 /// SPEC "Costs". Sums are doubles, logs are base 2; nothing wraps.
 struct Costs {
-  double flops = 0;        // multiply-adds over all steps, one-operand steps too
-  double tc = 0;           // log2 of multiply-adds over steps of two operands; 0 if there are none
-  double sc = 0;           // log2 of the elements of the largest tensor written
-  double rwc = 0;          // log2 of elements read and written
+  double flops = 0;  // multiply-adds over all steps, one-operand steps too
+  double tc = 0;     // log2 of multiply-adds over steps of two operands; 0 if there are none
+  double sc = 0;     // log2 of the elements of the largest tensor written
+  double rwc = 0;    // log2 of elements read and written
   bool operator==(const Costs&) const = default;
 };
 
@@ -68,7 +68,8 @@ struct SearchBudget {
   std::function<bool()> stop;  // true: give up with Error{cancelled}; empty: never
 };
 
-/// One row of the table of path finders. `accepts` says for which networks it ends in sensible time.
+/// One row of the table of path finders. `accepts` says for which networks it ends in sensible
+/// time.
 struct PathFinder {
   std::string_view name;
   std::string_view summary;

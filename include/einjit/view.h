@@ -1,9 +1,11 @@
-// Views: where a tensor lies. View reads, MutableView reads and writes, UninitView may only be written.
+// Views: where a tensor lies. View reads, MutableView reads and writes, UninitView may only be
+// written.
 //
-// Views are small values that own nothing and are never stored beyond a call. Strides count elements
-// and are signed; the data pointer is the element whose indices are all 0. Extents and strides up to
-// rank 8 need no allocation. Storage that holds no value yet is reachable through UninitView alone: it
-// has no conversion to a pointer or a reference; a call that fills it returns the MutableView.
+// Views are small values that own nothing and are never stored beyond a call. Strides count
+// elements and are signed; the data pointer is the element whose indices are all 0. Extents and
+// strides up to rank 8 need no allocation. Storage that holds no value yet is reachable through
+// UninitView alone: it has no conversion to a pointer or a reference; a call that fills it returns
+// the MutableView.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +27,8 @@ namespace einjit {
 class Dims {
  public:
   Dims() = default;
-  Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  Dims(std::initializer_list<std::int64_t> values)
+      : Dims(std::span(values.begin(), values.size())) {}
   template <class Range>
     requires(!std::is_same_v<std::remove_cvref_t<Range>, Dims> &&
              std::is_convertible_v<const Range&, std::span<const std::int64_t>>)
@@ -55,8 +58,8 @@ class Dims {
     return std::equal(begin(), end(), other.begin(), other.end());
   }
 
-  /// Strides of a dense tensor whose last axis is contiguous. Wraps (harmlessly: such a view is refused later)
-  /// where the size passes 2^63.
+  /// Strides of a dense tensor whose last axis is contiguous. Wraps (harmlessly: such a view is
+  /// refused later) where the size passes 2^63.
   static Dims row_major(const Dims& extents) {
     Dims strides = extents;
     std::uint64_t step = 1;
@@ -74,7 +77,8 @@ class Dims {
   std::unique_ptr<std::int64_t[]> beyond_;
 };
 
-/// The bytes that a view may touch. Without bounds ({nullptr, nullptr}) the view vouches for itself.
+/// The bytes that a view may touch. Without bounds ({nullptr, nullptr}) the view vouches for
+/// itself.
 struct ByteRange {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
@@ -100,7 +104,8 @@ class View {
   const Dims& strides() const { return strides_; }
   ByteRange bounds() const { return bounds_; }
   bool conjugated() const { return conj_; }
-  /// The same memory, read as its complex conjugate; nothing is copied. Does nothing to real elements.
+  /// The same memory, read as its complex conjugate; nothing is copied. Does nothing to real
+  /// elements.
   View conj() const {
     View v = *this;
     v.conj_ = !conj_;
@@ -155,7 +160,8 @@ class UninitView {
       : storage_(static_cast<std::byte*>(buffer) + offset * static_cast<std::int64_t>(sizeof(T))),
         extents_(std::move(extents)),
         strides_(std::move(strides)),
-        bounds_{static_cast<const std::byte*>(buffer), static_cast<const std::byte*>(buffer) + bytes} {}
+        bounds_{static_cast<const std::byte*>(buffer),
+                static_cast<const std::byte*>(buffer) + bytes} {}
 
   const Dims& extents() const { return extents_; }
   const Dims& strides() const { return strides_; }
@@ -245,7 +251,8 @@ class Destination {
         strides(v.strides_),
         bounds(v.bounds_),
         initialized(false) {}
-  Destination(std::byte* data, DType type, Dims extents, Dims strides, ByteRange bounds, bool initialized)
+  Destination(std::byte* data, DType type, Dims extents, Dims strides, ByteRange bounds,
+              bool initialized)
       : data(data),
         type(type),
         extents(std::move(extents)),

@@ -1,8 +1,9 @@
-// Whole networks: every one is planned; those with stored paths are contracted along them and along our
-// own, on reduced extents against `reference`, on full extents against each other.
+// Whole networks: every one is planned; those with stored paths are contracted along them and along
+// our own, on reduced extents against `reference`, on full extents against each other.
 //
 // Usage: networks_check DIRECTORY [--all]. Without --all, full extents are left out where the plan
-// predicts more than kShortSeconds; what was left out is printed. Last line: "passed P, … failed F".
+// predicts more than kShortSeconds; what was left out is printed. Last line: "passed P, … failed
+// F".
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,8 +21,9 @@ using namespace einjit;
 namespace {
 
 constexpr double kShortSeconds = 4;
-constexpr double kReducedFlops = 3e6;     // the reference's plain loops take well under a second
-constexpr double kLargestBytes = 12e9;    // of operands, destination and arena on the 24 GiB test machine
+constexpr double kReducedFlops = 3e6;  // the reference's plain loops take well under a second
+constexpr double kLargestBytes =
+    12e9;  // of operands, destination and arena on the 24 GiB test machine
 
 int passed = 0, failed = 0;
 
@@ -61,7 +63,8 @@ Inputs random_inputs(const std::vector<std::vector<std::int64_t>>& shapes) {
 }
 
 /// Extents at most 2, then 1 for one label after another until the plan is small.
-std::vector<std::vector<std::int64_t>> reduced(const ExecContext& context, const NetworkFile& network,
+std::vector<std::vector<std::int64_t>> reduced(const ExecContext& context,
+                                               const NetworkFile& network,
                                                const EinsumOptions& options) {
   std::vector<std::vector<std::int64_t>> shapes = network.shapes;
   for (auto& shape : shapes)
@@ -69,16 +72,19 @@ std::vector<std::vector<std::int64_t>> reduced(const ExecContext& context, const
   for (std::uint32_t modulus = 64;; modulus = std::max(1u, modulus / 2)) {
     std::vector<Layout> layouts;
     for (const auto& shape : shapes) layouts.push_back(dense_layout(DType::f64, Dims(shape)));
-    if (plan(context, network.expression, layouts, {}, {}, options).costs.flops <= kReducedFlops) return shapes;
+    if (plan(context, network.expression, layouts, {}, {}, options).costs.flops <= kReducedFlops)
+      return shapes;
     for (std::size_t i = 0; i < shapes.size(); ++i)
       for (std::size_t axis = 0; axis < shapes[i].size(); ++axis)
-        if (static_cast<std::uint32_t>(network.expression.inputs[i][axis]) * 2654435761u % modulus == 0)
+        if (static_cast<std::uint32_t>(network.expression.inputs[i][axis]) * 2654435761u %
+                modulus ==
+            0)
           shapes[i][axis] = 1;
   }
 }
 
-std::vector<double> contract(const ExecContext& context, const NetworkFile& network, const Inputs& in,
-                             const EinsumOptions& options) {
+std::vector<double> contract(const ExecContext& context, const NetworkFile& network,
+                             const Inputs& in, const EinsumOptions& options) {
   const Tensor t = einsum(context, network.expression, in.operands, options);
   const auto values = t.values<double>();
   return {values.begin(), values.end()};
@@ -113,10 +119,12 @@ void check_network(const std::filesystem::path& file, bool all) {
     const std::string what = network.name + " " + name;
     const auto start = std::chrono::steady_clock::now();
     const Plan p = plan(context, network.expression, layouts, {}, {}, options);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     verify(p);
     report(parse_plan(to_text(p)) == p, what + ": the plan's text reads back");
-    std::printf("%-58s tc %6.2f sc %5.1f planned in %.3f s", what.c_str(), p.costs.tc, p.costs.sc, seconds);
+    std::printf("%-58s tc %6.2f sc %5.1f planned in %.3f s", what.c_str(), p.costs.tc, p.costs.sc,
+                seconds);
     if (network.paths.empty()) {
       std::printf("\n");
       continue;
@@ -128,11 +136,14 @@ void check_network(const std::filesystem::path& file, bool all) {
     for (const char* backend : {"jit", "auto"}) {
       EinsumOptions with = options;
       with.backend = backend;
-      report(close(right, contract(context, network, small, with)), what + ": reduced extents, " + backend);
+      report(close(right, contract(context, network, small, with)),
+             what + ": reduced extents, " + backend);
     }
-    const double bytes = operand_bytes + static_cast<double>(p.peak_bytes(2)) + 8 * product(p.destination.extents);
+    const double bytes =
+        operand_bytes + static_cast<double>(p.peak_bytes(2)) + 8 * product(p.destination.extents);
     if (bytes > kLargestBytes || (!all && p.predicted_seconds() > kShortSeconds)) {
-      std::printf("  full extents left out (%.1f GB, %.0f s predicted)\n", bytes / 1e9, p.predicted_seconds());
+      std::printf("  full extents left out (%.1f GB, %.0f s predicted)\n", bytes / 1e9,
+                  p.predicted_seconds());
       continue;
     }
     const auto in = random_inputs(network.shapes);

@@ -71,10 +71,11 @@ TEST_CASE("every single change of a spec changes its hash") {
 }
 
 TEST_CASE("anything else is a corrupt file") {
-  for (const std::string text : {"", "f16", "f64 a:f64 c:f99", "f64 left{*:u0}", "f64 left{*:u0x}",
-                           "f64 left{-1:u0u}", "f64 middle{*:u0u}", "f64 left{*:u0u} left{*:u0u}",
-                           "f64 alpha=2", "f64 beta=", "f64 sum=256", "f64 sum=0/1", "f64 sum=1/x",
-                           "f64 left{*:u0u", "f64\nf64", "f64 left{99999999999999999999:u0u}"}) {
+  for (const std::string text :
+       {"", "f16", "f64 a:f64 c:f99", "f64 left{*:u0}", "f64 left{*:u0x}", "f64 left{-1:u0u}",
+        "f64 middle{*:u0u}", "f64 left{*:u0u} left{*:u0u}", "f64 alpha=2",
+        "f64 beta=", "f64 sum=256", "f64 sum=0/1", "f64 sum=1/x", "f64 left{*:u0u", "f64\nf64",
+        "f64 left{99999999999999999999:u0u}"}) {
     INFO(text);
     try {
       parse_kernel_spec(text);

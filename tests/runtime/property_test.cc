@@ -16,7 +16,8 @@ using namespace einjit;
 
 namespace {
 
-/// One random call: labels by number, a buffer and strides for each operand and for the destination.
+/// One random call: labels by number, a buffer and strides for each operand and for the
+/// destination.
 struct Call {
   std::vector<std::vector<Label>> labels;
   std::vector<Label> output;
@@ -27,8 +28,10 @@ struct Call {
   std::int64_t out_size = 1;
 };
 
-/// Strides in a random axis order, with gaps and signs; returns the offset and sets the buffer's size.
-std::int64_t random_strides(std::mt19937& random, const Dims& extents, Dims& strides, std::int64_t& size) {
+/// Strides in a random axis order, with gaps and signs; returns the offset and sets the buffer's
+/// size.
+std::int64_t random_strides(std::mt19937& random, const Dims& extents, Dims& strides,
+                            std::int64_t& size) {
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), 0u);
   std::shuffle(order.begin(), order.end(), random);
@@ -145,7 +148,9 @@ Call renamed(std::mt19937& random, const Call& call) {
   return other;
 }
 
-int repetitions() { return std::getenv("EINJIT_SHORT") && *std::getenv("EINJIT_SHORT") == '0' ? 20000 : 1000; }
+int repetitions() {
+  return std::getenv("EINJIT_SHORT") && *std::getenv("EINJIT_SHORT") == '0' ? 20000 : 1000;
+}
 
 std::string written(const Call& call) { return to_text(make_expression(call.labels, call.output)); }
 
@@ -157,7 +162,8 @@ TEST_CASE("every backend equals reference on random expressions") {
   const ExecContext context = ExecContext::serial(engine);
   for (int i = 0; i < repetitions(); ++i) {
     Call call = random_call(random, true);
-    const std::int64_t offset = random_strides(random, call.out_extents, call.out_strides, call.out_size);
+    const std::int64_t offset =
+        random_strides(random, call.out_extents, call.out_strides, call.out_size);
     EinsumOptions options;
     options.backend = "reference";
     const std::vector<double> right = run(context, call, options, offset);
@@ -177,7 +183,8 @@ TEST_CASE("renaming labels and permuting axes never changes a bit") {
   const ExecContext context = ExecContext::serial(engine);
   for (int i = 0; i < repetitions(); ++i) {
     Call call = random_call(random, false);
-    const std::int64_t offset = random_strides(random, call.out_extents, call.out_strides, call.out_size);
+    const std::int64_t offset =
+        random_strides(random, call.out_extents, call.out_strides, call.out_size);
     const Call other = renamed(random, call);
     EinsumOptions options;
     options.finder = i % 2 ? "greedy" : "auto";
