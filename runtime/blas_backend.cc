@@ -97,10 +97,10 @@ class BlasStep final : public PreparedStep {
     const std::int64_t column = tile / rows_.count() % columns_.count();
     const std::int64_t first = tile / (rows_.count() * columns_.count()) * group_;
     const std::int64_t last = std::min(first + group_, batches_);
+    const BlasLibrary::Call calls(library_);
     for (std::int64_t batch = first; batch < last; ++batch) {
       Call call = call_of(pointers, batch);
       cut(call, row, column);
-      const auto lock = library_.call_lock();
       switch (type_) {
         case DType::f32:
           make<float, 1>(call, pointers);

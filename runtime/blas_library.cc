@@ -84,6 +84,7 @@ std::unique_ptr<BlasLibrary> BlasLibrary::open(const std::string& path) {
     const char* const reason = dlerror();
     library->fail(reason ? reason : "the loader gives no reason");
   }
+  ExitGate::guard_opened_library();
   library->find_routines(handle);
   library->ask_about_itself(handle);
   library->self_test();
@@ -142,7 +143,7 @@ void BlasLibrary::ask_about_itself(void* handle) {
 
 void BlasLibrary::self_test() const {
   constexpr int kSizes[][3] = {{5, 3, 7}, {130, 70, 300}};  // m, n, k: one tile, and blocked
-  const auto lock = call_lock();
+  const Call calls(*this);
   for (const DType type : kDTypes)
     for (const auto& [m, n, k] : kSizes) {
       const auto t = static_cast<std::size_t>(type);

@@ -2,8 +2,9 @@
 //
 // path ─open→ BlasLibrary: the routines that BlasForm names, for 32-bit integers. It is never
 // closed: a BLAS keeps threads and thread-local buffers of its own that must not lose their code.
-// Whoever calls a routine holds call_lock() for as long as the call lasts; it locks nothing where
-// the library is known to be safe to call from several threads at once.
+// Whoever calls a routine holds a BlasLibrary::Call for as long as the call lasts: exit() waits for
+// it, and where the library is not known to be safe to call from several threads at once it is the
+// only one.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "einjit/dtype.h"
+#include "runtime/exit_gate.h"
 
 namespace einjit {
 
@@ -48,9 +50,16 @@ class BlasLibrary {
   /// For people: what it is, its core type, how it was built, where it lies.
   std::string describe() const;
 
-  std::unique_lock<std::mutex> call_lock() const {
-    return thread_safe_ ? std::unique_lock<std::mutex>() : std::unique_lock(calls_);
-  }
+  class Call {
+   public:
+    explicit Call(const BlasLibrary& library) {
+      if (!library.thread_safe_) lock_ = std::unique_lock(library.calls_);
+    }
+
+   private:
+    ExitGate gate_;
+    std::unique_lock<std::mutex> lock_;
+  };
 
  private:
   explicit BlasLibrary(std::string path) : path_(std::move(path)) {}

@@ -4,10 +4,15 @@
 #include <chrono>
 #include <vector>
 
+#include "runtime/exit_gate.h"
+
 namespace einjit {
 
 jit::Compiler& KernelTable::compiler() {
-  std::call_once(opened_, [this] { compiler_ = jit::open_compiler(); });
+  std::call_once(opened_, [this] {
+    compiler_ = jit::open_compiler();
+    ExitGate::guard_opened_library();
+  });
   return *compiler_;
 }
 
@@ -24,7 +29,11 @@ std::shared_ptr<const Kernel> KernelTable::get(const KernelSpec& spec) {
   try {
     const auto start = std::chrono::steady_clock::now();
     auto kernel = std::make_shared<Kernel>();
-    kernel->code = compiler().load(compiler().compile_object(spec, target_));
+    {
+      jit::Compiler& opened = compiler();
+      const ExitGate inside;
+      kernel->code = opened.load(opened.compile_object(spec, target_));
+    }
     kernel->entry = kernel->code->entry();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     lock.lock();
