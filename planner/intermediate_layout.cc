@@ -14,6 +14,8 @@
 namespace einjit {
 namespace {
 
+constexpr std::size_t kNamesShown = 32;
+
 std::optional<std::int64_t> stride_in(const PlanTensor* tensor, LabelId label) {
   if (tensor == nullptr) return std::nullopt;
   const auto at = std::find(tensor->labels.begin(), tensor->labels.end(), label);
@@ -59,7 +61,9 @@ PlanTensor intermediate_tensor(const std::vector<LabelId>& labels, const PlanTen
 std::string label_names(const std::vector<LabelId>& labels, std::span<const std::string> names) {
   std::string text;
   bool spaced = false;  // numbers do not run together as letters do
-  for (const LabelId label : labels) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i == kNamesShown) return text + "… (" + std::to_string(labels.size()) + " labels)";
+    const LabelId label = labels[i];
     const auto l = static_cast<std::size_t>(label);
     const std::string name = l < names.size() ? names[l] : default_label_name(label);
     const char head = name.empty() ? ' ' : name[0];

@@ -16,7 +16,7 @@ PlanTensor intermediate_tensor(const std::vector<LabelId>& labels, const PlanTen
                                const std::vector<std::int64_t>& extents,
                                std::span<const std::string> names);
 
-/// The labels of a tensor as users see them, run together.
+/// The labels of a tensor as users see them, run together; the first 32 of more.
 std::string label_names(const std::vector<LabelId>& labels, std::span<const std::string> names);
 
 }  // namespace einjit
