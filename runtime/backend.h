@@ -32,10 +32,18 @@ struct StepPointers {
   std::array<double, 2> beta{0, 0};
 };
 
+/// Code that several steps share, as the cache counts it: once, while any plan in it needs it.
+struct SharedCode {
+  std::int64_t bytes = 0;                 // code and data sections
+  mutable std::int64_t cached_steps = 0;  // under the cache's lock
+};
+
 class PreparedStep {
  public:
   virtual ~PreparedStep() = default;
   virtual std::string_view backend() const = 0;
+  virtual std::int64_t bytes() const { return 0; }  // of tables that grow with the step
+  virtual const SharedCode* code() const { return nullptr; }  // null: none of its own
   virtual std::int64_t tiles() const = 0;  // ≥ 1
   virtual void run(const StepPointers& pointers, std::int64_t tile) const noexcept = 0;
 };

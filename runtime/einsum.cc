@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "planner/word_list.h"
 #include "runtime/engine_impl.h"
 #include "runtime/out_of_memory.h"
 #include "runtime/prepared_plan_impl.h"
@@ -30,11 +31,57 @@ void check_scalar_values(const Scalars& scalars, DType result, DType destination
                 "beta has an imaginary part and the result is " + std::string(name(result)));
 }
 
+void check_uninitialized_beta(const Destination& destination, const Scalars& scalars) {
+  if (!destination.initialized && scalars.beta != 0.0)
+    throw Error(ErrorCode::invalid_argument,
+                "beta must be 0 where the destination is uninitialized");
+}
+
 /// One call on its way to a plan: the key, and the labels' names for sentences.
 struct Request {
   PlanKey key;
   std::vector<std::string> names;
 };
+
+/// What the cache knows a call by before it is parsed: everything that decides the plan, as it was
+/// written. The words live in a list of this thread's until the next call on it.
+template <class Views, class Out>
+std::span<const std::uint64_t> signature_of(const ExecContext& context,
+                                            const AnyExpression& expression, const Views& operands,
+                                            const Out* destination, const Scalars& scalars,
+                                            const EinsumOptions& options) {
+  static thread_local std::vector<std::uint64_t> words;
+  WordList w(words);
+  if (const Expression* e = expression.expression()) {
+    w.add(0);
+    w.add(e->inputs.size());
+    for (const auto& term : e->inputs) w.add_all(term);
+    w.add(e->output.has_value());
+    if (e->output) w.add_all(*e->output);
+    w.add(e->nesting.groups.size());
+    for (const auto& group : e->nesting.groups) w.add_all(group);
+  } else {
+    w.add(1);
+    w.add_text(expression.text());
+  }
+  w.add(operands.size());
+  for (const auto& o : operands) w.add_layout(o.type, o.conj, o.extents, o.strides);
+  w.add(destination != nullptr);
+  if (destination != nullptr)
+    w.add_layout(destination->type, false, destination->extents, destination->strides);
+  w.add(static_cast<std::uint64_t>(scalar_class(scalars.alpha)) << 8 |
+        static_cast<std::uint64_t>(scalar_class(scalars.beta)));
+  w.add_options(options);
+  for (const LabelExtent& size : options.sizes) {
+    w.add(static_cast<std::uint64_t>(size.label));
+    w.add(static_cast<std::uint64_t>(size.extent));
+  }
+  if (const auto limit = context.memory_limit_bytes()) {
+    w.add(std::bit_cast<std::uint64_t>(*limit));
+    w.add(static_cast<std::uint64_t>(context.threads()));
+  }
+  return words;
+}
 
 Request make_request(const ExecContext& context, Contraction contraction,
                      std::vector<Layout> operands, Layout destination, const Scalars& scalars,
@@ -65,12 +112,16 @@ Plan planned(const ExecContext& context, const Request& r) {
   return plan;
 }
 
-PlanCache::Value prepared(const ExecContext& context, Request r) {
-  PlanCache& cache = context.engine().impl().plans();
-  const std::uint64_t digest = hash_of(r.key);
-  if (PlanCache::Value known = cache.find(r.key, digest)) return known;
-  auto made = PreparedPlan::Impl::make(context, planned(context, r), r.key.operands);
-  return cache.insert(std::move(r.key), digest, std::move(made));
+/// The plan of a request, from the cache or made for it. `signature`: of the call that led here.
+PlanCache::Value prepared(const ExecContext& context, Request r,
+                          std::span<const std::uint64_t> signature) {
+  PlanCache::Request wanted{words_of(r.key), {signature.begin(), signature.end()}, r.names};
+  return context.engine().impl().plans().get(
+      std::move(wanted),
+      [&] {
+        return PreparedPlan::Impl::make(context, planned(context, r), r.key.operands);
+      },
+      context.stop());
 }
 
 std::vector<Layout> layouts_of(Operands operands) {
@@ -137,8 +188,17 @@ PreparedPlan prepare(const ExecContext& context, AnyExpression expression,
                      std::span<const Layout> operands, const std::optional<Layout>& destination,
                      Scalars scalars, const EinsumOptions& options) {
   return with_typed_memory_errors([&] {
-    return PreparedPlan(prepared(
-        context, request_of_layouts(context, expression, operands, destination, scalars, options)));
+    const auto signature =
+        signature_of(context, expression, operands, destination ? &*destination : nullptr, scalars,
+                     options);
+    PlanCache::Value plan = context.engine().impl().plans().find(signature);
+    if (!plan) {
+      const std::vector<std::uint64_t> kept(signature.begin(), signature.end());
+      plan = prepared(
+          context,
+          request_of_layouts(context, expression, operands, destination, scalars, options), kept);
+    }
+    return PreparedPlan(std::move(plan));
   });
 }
 
@@ -146,21 +206,27 @@ void einsum_into(const ExecContext& context, AnyExpression expression,
                  const Destination& destination, Operands operands, Scalars scalars,
                  const EinsumOptions& options) {
   with_typed_memory_errors([&] {
-    std::vector<Layout> layouts = layouts_of(operands);
-    Contraction contraction = resolved(expression, shapes_of(layouts), options);
-    const DType result = result_type(layouts);
-    check_views(operands, destination, contraction.output_shape(), result);
-    check_scalar_values(scalars, result, destination.type);
-    if (!destination.initialized && scalars.beta != 0.0)
-      throw Error(ErrorCode::invalid_argument,
-                  "beta must be 0 where the destination is uninitialized");
-    Layout out{destination.type,
-               {destination.extents.begin(), destination.extents.end()},
-               {destination.strides.begin(), destination.strides.end()},
-               false};
-    const PlanCache::Value plan = prepared(
-        context, make_request(context, std::move(contraction), std::move(layouts),
-                              key_layout(std::move(out), "the destination"), scalars, options));
+    const auto signature =
+        signature_of(context, expression, operands, &destination, scalars, options);
+    PlanCache::Value plan = context.engine().impl().plans().find(signature);
+    if (plan) {
+      plan->check_addresses(operands, destination);
+    } else {
+      std::vector<Layout> layouts = layouts_of(operands);
+      Contraction contraction = resolved(expression, shapes_of(layouts), options);
+      const DType result = result_type(layouts);
+      check_views(operands, destination, contraction.output_shape(), result);
+      check_scalar_values(scalars, result, destination.type);
+      check_uninitialized_beta(destination, scalars);
+      Layout out{destination.type,
+                 {destination.extents.begin(), destination.extents.end()},
+                 {destination.strides.begin(), destination.strides.end()},
+                 false};
+      plan = prepared(context,
+                      make_request(context, std::move(contraction), std::move(layouts),
+                                   key_layout(std::move(out), "the destination"), scalars, options),
+                      signature);
+    }
     plan->check_scalars(scalars, destination);
     plan->execute(context, operands, destination, scalars);
   });
@@ -169,18 +235,25 @@ void einsum_into(const ExecContext& context, AnyExpression expression,
 Tensor einsum(const ExecContext& context, AnyExpression expression, Operands operands,
               const EinsumOptions& options) {
   return with_typed_memory_errors([&] {
-    std::vector<Layout> layouts = layouts_of(operands);
-    Contraction contraction = resolved(expression, shapes_of(layouts), options);
-    const DType result = result_type(layouts);
-    const Dims shape(contraction.output_shape());
-    checked_elements(shape, result);
-    check_operand_bounds(operands);
-    const PlanCache::Value plan =
-        prepared(context, make_request(context, std::move(contraction), std::move(layouts),
-                                       dense_layout(result, shape), {}, options));
-    TensorMaker maker(result, shape);
+    const auto signature =
+        signature_of<Operands, Destination>(context, expression, operands, nullptr, {}, options);
+    PlanCache::Value plan = context.engine().impl().plans().find(signature);
+    if (!plan) {
+      std::vector<Layout> layouts = layouts_of(operands);
+      Contraction contraction = resolved(expression, shapes_of(layouts), options);
+      const DType result = result_type(layouts);
+      const Dims shape(contraction.output_shape());
+      checked_elements(shape, result);
+      check_operand_bounds(operands);
+      plan = prepared(context,
+                      make_request(context, std::move(contraction), std::move(layouts),
+                                   dense_layout(result, shape), {}, options),
+                      signature);
+    }
+    const Layout& out = plan->plan().destination;
+    TensorMaker maker(out.type, Dims(out.extents));
     const Destination destination = maker.destination();
-    plan->check_scalars({}, destination);
+    plan->check_addresses(operands, destination);
     return std::move(maker).finish(plan->execute(context, operands, destination, {}));
   });
 }

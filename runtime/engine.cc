@@ -18,7 +18,7 @@ Engine::Impl::Impl(EngineOptions options)
       machine_text_(to_text(machine_)),
       pool_(options_.pool_retained_bytes),
       kernels_(jit::target_named(machine_.target_cpu)),
-      plans_(options_.cache_entries) {}
+      plans_(options_.cache) {}
 
 Engine::Impl::~Impl() {
   for (auto& arena : arenas_) delete arena.load();
@@ -60,18 +60,25 @@ Engine::~Engine() = default;
 const Machine& Engine::machine() const { return impl_->machine(); }
 
 EngineStatistics Engine::statistics() const {
-  const auto plans = impl_->plans().statistics();
   const KernelStatistics kernels = impl_->kernels().statistics();
   const PoolStatistics pool = impl_->pool().statistics();
-  return {plans.misses,  plans.hits,         plans.entries,           kernels.compiled,
-          kernels.held,  kernels.code_bytes, kernels.compile_seconds, pool.retained_bytes,
-          pool.in_flight};
+  return {impl_->plans().statistics(), kernels.compiled,    kernels.held, kernels.code_bytes,
+          kernels.compile_seconds,     pool.retained_bytes, pool.in_flight};
 }
 
 void Engine::clear() {
   impl_->plans().clear();
-  impl_->kernels().drop_unused();
   impl_->pool().clear();
 }
+
+std::vector<CacheEntry> Engine::cache_entries() const {
+  return with_typed_memory_errors([&] { return impl_->plans().entries(); });
+}
+CacheLimits Engine::cache_limits() const { return impl_->plans().limits(); }
+void Engine::set_cache_limits(const CacheLimits& limits) { impl_->plans().set_limits(limits); }
+CacheHealth Engine::cache_health() const {
+  return with_typed_memory_errors([&] { return impl_->plans().health(); });
+}
+void Engine::recover_cache() { impl_->plans().recover(); }
 
 }  // namespace einjit

@@ -52,6 +52,12 @@ class JitStep final : public PreparedStep {
   JitStep& operator=(const JitStep&) = delete;
 
   std::string_view backend() const override { return "jit"; }
+  std::int64_t bytes() const override {
+    std::int64_t total = sizeof *this;
+    for (const auto& table : tables_) total += static_cast<std::int64_t>(8 * table.size());
+    return total;
+  }
+  const SharedCode* code() const override { return kernel_.get(); }
   std::int64_t tiles() const override { return tiles_; }
 
   void run(const StepPointers& p, std::int64_t tile) const noexcept override {

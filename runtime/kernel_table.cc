@@ -1,8 +1,8 @@
 // KernelSpec → shared kernel.
 #include "runtime/kernel_table.h"
 
+#include <algorithm>
 #include <chrono>
-#include <vector>
 
 #include "runtime/exit_gate.h"
 
@@ -21,10 +21,12 @@ std::shared_ptr<const Kernel> KernelTable::get(const KernelSpec& spec) {
   for (;;) {
     const auto known = entries_.find(spec);
     if (known == entries_.end()) break;
-    if (known->second.kernel) return known->second.kernel;
+    if (auto kernel = known->second.kernel.lock()) return kernel;
+    if (!known->second.underway) break;
     compiled_.wait(lock);  // somebody compiles it; if that fails the entry is gone and we try
   }
-  entries_.emplace(spec, Entry{});
+  forget_dead_ones();
+  entries_[spec] = Entry{};
   lock.unlock();
   try {
     const auto start = std::chrono::steady_clock::now();
@@ -32,12 +34,13 @@ std::shared_ptr<const Kernel> KernelTable::get(const KernelSpec& spec) {
     {
       jit::Compiler& opened = compiler();
       const ExitGate inside;
-      kernel->code = opened.load(opened.compile_object(spec, target_));
+      kernel->loaded = opened.load(opened.compile_object(spec, target_));
     }
-    kernel->entry = kernel->code->entry();
+    kernel->entry = kernel->loaded->entry();
+    kernel->bytes = static_cast<std::int64_t>(kernel->loaded->code_bytes());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     lock.lock();
-    entries_[spec].kernel = kernel;
+    entries_.find(spec)->second = {kernel, false};
     seconds_ += took.count();
     ++count_;
     compiled_.notify_all();
@@ -50,26 +53,21 @@ std::shared_ptr<const Kernel> KernelTable::get(const KernelSpec& spec) {
   }
 }
 
-void KernelTable::drop_unused() {
-  std::vector<std::shared_ptr<const Kernel>>
-      dropped;  // declared before the lock: code is freed after it
-  const std::lock_guard lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();)
-    if (entry->second.kernel && entry->second.kernel.use_count() == 1) {
-      dropped.push_back(std::move(entry->second.kernel));
-      entry = entries_.erase(entry);
-    } else {
-      ++entry;
-    }
+void KernelTable::forget_dead_ones() {
+  if (entries_.size() < 2 * swept_size_) return;
+  std::erase_if(entries_, [](const auto& row) {
+    return !row.second.underway && row.second.kernel.expired();
+  });
+  swept_size_ = std::max<std::size_t>(entries_.size(), 64);
 }
 
 KernelStatistics KernelTable::statistics() const {
   const std::lock_guard lock(mutex_);
   KernelStatistics s{count_, 0, 0, seconds_};
   for (const auto& [spec, entry] : entries_)
-    if (entry.kernel) {
+    if (const auto kernel = entry.kernel.lock()) {
       ++s.held;
-      s.code_bytes += static_cast<std::int64_t>(entry.kernel->code->code_bytes());
+      s.code_bytes += kernel->bytes;
     }
   return s;
 }

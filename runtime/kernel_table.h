@@ -1,4 +1,6 @@
 // The Engine's kernels: one for each KernelSpec, compiled once, shared by every plan that needs it.
+//
+// A kernel lives as long as a prepared plan that uses it: the plan cache bounds both.
 #pragma once
 
 #include <atomic>
@@ -8,11 +10,12 @@
 #include <unordered_map>
 
 #include "jit/compiler.h"
+#include "runtime/backend.h"
 
 namespace einjit {
 
-struct Kernel {
-  std::unique_ptr<jit::LoadedCode> code;
+struct Kernel : SharedCode {
+  std::unique_ptr<jit::LoadedCode> loaded;
   KernelEntry entry = nullptr;
 };
 
@@ -29,20 +32,21 @@ class KernelTable {
 
   /// Throws what the compiler throws; a failed spec may be tried again.
   std::shared_ptr<const Kernel> get(const KernelSpec& spec);
-  /// Drops kernels that nothing else holds.
-  void drop_unused();
   KernelStatistics statistics() const;
   const jit::Target& target() const { return target_; }
   jit::Compiler& compiler();
 
  private:
   struct Entry {
-    std::shared_ptr<const Kernel> kernel;  // null while it is being compiled
+    std::weak_ptr<const Kernel> kernel;
+    bool underway = true;  // being compiled
   };
+  void forget_dead_ones();
   const jit::Target target_;
   mutable std::mutex mutex_;
   std::condition_variable compiled_;
   std::unordered_map<KernelSpec, Entry> entries_;
+  std::size_t swept_size_ = 64;
   std::once_flag opened_;
   std::unique_ptr<jit::Compiler> compiler_;
   std::atomic<std::int64_t> count_{0};

@@ -47,6 +47,20 @@ std::vector<Reach> reaches_of(const std::vector<Layout>& layouts) {
   return reaches;
 }
 
+/// About what a prepared plan keeps of the heap: its lists and the tables of its steps.
+std::int64_t held_bytes(const Plan& plan, const Executor& executor) {
+  std::size_t bytes = sizeof(PreparedPlan::Impl);
+  for (const auto& axes : plan.contraction.axes) bytes += 24 + axes.size() * 12;
+  for (const PlanTensor& t : plan.tensors) bytes += sizeof t + t.labels.size() * 12;
+  for (const Step& step : plan.steps) {
+    bytes += sizeof step;
+    for (const auto& group : step.geometry) bytes += group.size() * sizeof(StepAxis);
+  }
+  std::int64_t tables = 0;
+  for (const auto& step : executor.steps()) tables += step->bytes();
+  return static_cast<std::int64_t>(bytes) + tables;
+}
+
 }  // namespace
 
 ScalarClass scalar_class(std::complex<double> value) {
@@ -60,7 +74,8 @@ PreparedPlan::Impl::Impl(Plan plan, std::vector<Layout> operands, PreparedSteps 
       reaches_(reaches_of(operands_)),
       destination_reach_(reach_of(plan_.destination)),
       ignores_old_content_(prepared.ignores_old_content),
-      executor_(plan_, std::move(prepared.steps)) {}
+      executor_(plan_, std::move(prepared.steps)),
+      bytes_(held_bytes(plan_, executor_)) {}
 
 std::shared_ptr<const PreparedPlan::Impl> PreparedPlan::Impl::make(const ExecContext& context,
                                                                    Plan plan,

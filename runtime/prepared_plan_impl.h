@@ -21,6 +21,7 @@ class PreparedPlan::Impl {
   void check_layouts(Operands operands, const Destination& destination) const;
   /// Scalars of the prepared classes; a destination without a value is not read.
   void check_scalars(Scalars scalars, const Destination& destination) const;
+  std::int64_t bytes() const { return bytes_; }  // of memory held, beside kernels
   void check_addresses(Operands operands, const Destination& destination) const {
     einjit::check_addresses(operands, reaches_, destination, destination_reach_);
   }
@@ -36,6 +37,7 @@ class PreparedPlan::Impl {
   const Reach destination_reach_;
   const bool ignores_old_content_;
   const Executor executor_;
+  const std::int64_t bytes_;
 };
 
 ScalarClass scalar_class(std::complex<double> value);

@@ -158,7 +158,7 @@ std::vector<Replayed> replay_all(const OracleOptions& options, const ExecContext
 
 void print_statistics(const EngineStatistics& s) {
   std::printf("plans made %lld, from the cache %lld; kernels compiled %lld in %.3g s\n",
-              static_cast<long long>(s.plans_made), static_cast<long long>(s.plan_hits),
+              static_cast<long long>(s.cache.preparations), static_cast<long long>(s.cache.hits),
               static_cast<long long>(s.kernels_compiled), s.compile_seconds);
 }
 

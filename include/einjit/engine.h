@@ -11,7 +11,9 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "einjit/cache.h"
 #include "einjit/machine.h"
 #include "einjit/plan.h"
 
@@ -23,11 +25,11 @@ struct EngineOptions {
       blas_path;  // a shared library with a Fortran BLAS; empty: Debian's OpenBLAS (pthread build)
   std::string target_cpu;                        // empty: EINJIT_TARGET_CPU, else the host's
   std::int64_t pool_retained_bytes = 100 << 20;  // buffers kept for later calls; 0: none
-  std::int64_t cache_entries = 128;              // prepared plans kept; > 0
+  CacheLimits cache;                             // of prepared plans
 };
 
 struct EngineStatistics {
-  std::int64_t plans_made = 0, plan_hits = 0, plans_cached = 0;
+  CacheStatistics cache;
   std::int64_t kernels_compiled = 0, kernels_held = 0, code_bytes = 0;
   double compile_seconds = 0;
   std::int64_t pool_retained_bytes = 0, pool_in_flight = 0;
@@ -42,9 +44,18 @@ class Engine {
   ~Engine();
 
   const Machine& machine() const;
+  /// Throws cache_poisoned, as all that follow but cache_health and recover_cache.
   EngineStatistics statistics() const;
-  /// Drops cached plans, kernels that no plan uses, and pooled buffers.
+  /// Drops cached plans, kernels that no plan uses any more, and pooled buffers.
   void clear();
+  std::vector<CacheEntry> cache_entries() const;
+  CacheLimits cache_limits() const;
+  /// Evicts what is too much. Throws invalid_argument for a limit below 1.
+  void set_cache_limits(const CacheLimits& limits);
+  /// Whether an exception passed through the cache's lock (CONTRACTS: poison), where and when.
+  CacheHealth cache_health() const;
+  /// The way back from poison: drops every entry and lifts it.
+  void recover_cache();
 
   class Impl;
   Impl& impl() const { return *impl_; }

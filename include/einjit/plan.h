@@ -63,7 +63,8 @@ struct PlanKey {
   std::int32_t generator = 1;
   bool operator==(const PlanKey&) const = default;
 };
-std::uint64_t hash_of(const PlanKey& key) noexcept;
+/// The key as words: equal words mean equal keys.
+std::vector<std::uint64_t> words_of(const PlanKey& key);
 
 enum class Place : std::uint8_t { operand, intermediate, destination };
 

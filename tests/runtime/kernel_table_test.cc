@@ -46,11 +46,10 @@ TEST_CASE("kernel table: eight threads that want one kernel compile it once") {
   CHECK(s.compile_seconds > 0);
 }
 
-TEST_CASE("kernel table: a kernel in use outlives its drop, an unused one goes") {
+TEST_CASE("kernel table: a kernel lives as long as somebody holds it") {
   KernelTable table(host());
   const auto used = table.get(copy_kernel(DType::f64));
   (void)table.get(copy_kernel(DType::f32));
-  table.drop_unused();
   CHECK(table.statistics().held == 1);
   CHECK(table.get(copy_kernel(DType::f64)) == used);
   CHECK(table.statistics().compiled == 2);
@@ -99,7 +98,7 @@ TEST_CASE("kernel table: Engine::clear drops kernels that no plan holds") {
     const PreparedPlan held = prepare(context, "ij->ji", {&layout, 1}, {}, {}, options);
     engine.clear();
     CHECK(engine.statistics().kernels_held == 1);
-    CHECK(engine.statistics().plans_cached == 0);
+    CHECK(engine.statistics().cache.entries == 0);
   }
   engine.clear();
   CHECK(engine.statistics().kernels_held == 0);

@@ -10,40 +10,7 @@
 #include <vector>
 
 #include "einjit/einsum.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) noexcept {
-  ++allocations;
-  if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes);
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
-  void* const p = counted(bytes, alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-}  // namespace
-
-// Out of line, so that no compiler pairs a delete it sees with a new it does not.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted_or_throw(bytes, 1); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, 1);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment,
-                                     const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-  std::free(p);
-}
+#include "tests/allocation_count.h"
 
 namespace einjit {
 namespace {
@@ -237,19 +204,19 @@ TEST_CASE("prepared plan: warm serial runs and bound calls allocate nothing") {
     EinsumOptions options;
     options.backend = backend;
     const Layout layouts[] = {layout_of(p.va), layout_of(p.vb), dense_layout(DType::f64, {2, 2})};
-    const std::int64_t before_prepare = allocations;
+    const AllocationWatch watch([] { return true; });
     const PreparedPlan plan = prepare(p.context, "ij,jk,kl->il", layouts, {}, {}, options);
-    REQUIRE(allocations > before_prepare);  // the counter counts the library's too
+    REQUIRE(watch.count() > 0);  // the counter counts the library's too
     REQUIRE(plan.plan().arena_bytes > 0);
     const std::vector<double> unit{1, 0, 0, 1};
     const Operand operands[] = {p.va, p.vb, View<double>(unit.data(), {2, 2})};
     const Destination d(p.vc);
     const BoundCall call = plan.bind(p.context, operands, d);
     plan.run(p.context, operands, d);
-    const std::int64_t before = allocations;
+    const std::int64_t before = watch.count();
     for (int i = 0; i < 10; ++i) plan.run(p.context, operands, d);
     for (int i = 0; i < 10; ++i) call();
-    CHECK(allocations - before == 0);
+    CHECK(watch.count() - before == 0);
     CHECK(p.c == p.right);
   }
 }
