@@ -42,9 +42,9 @@ class PreparedStep {
  public:
   virtual ~PreparedStep() = default;
   virtual std::string_view backend() const = 0;
-  virtual std::int64_t bytes() const { return 0; }  // of tables that grow with the step
+  virtual std::int64_t bytes() const { return 0; }            // of tables that grow with the step
   virtual const SharedCode* code() const { return nullptr; }  // null: none of its own
-  virtual std::int64_t tiles() const = 0;  // ≥ 1
+  virtual std::int64_t tiles() const = 0;                     // ≥ 1
   virtual void run(const StepPointers& pointers, std::int64_t tile) const noexcept = 0;
 };
 

@@ -118,9 +118,7 @@ PlanCache::Value prepared(const ExecContext& context, Request r,
   PlanCache::Request wanted{words_of(r.key), {signature.begin(), signature.end()}, r.names};
   return context.engine().impl().plans().get(
       std::move(wanted),
-      [&] {
-        return PreparedPlan::Impl::make(context, planned(context, r), r.key.operands);
-      },
+      [&] { return PreparedPlan::Impl::make(context, planned(context, r), r.key.operands); },
       context.stop());
 }
 
@@ -188,15 +186,14 @@ PreparedPlan prepare(const ExecContext& context, AnyExpression expression,
                      std::span<const Layout> operands, const std::optional<Layout>& destination,
                      Scalars scalars, const EinsumOptions& options) {
   return with_typed_memory_errors([&] {
-    const auto signature =
-        signature_of(context, expression, operands, destination ? &*destination : nullptr, scalars,
-                     options);
+    const auto signature = signature_of(context, expression, operands,
+                                        destination ? &*destination : nullptr, scalars, options);
     PlanCache::Value plan = context.engine().impl().plans().find(signature);
     if (!plan) {
       const std::vector<std::uint64_t> kept(signature.begin(), signature.end());
       plan = prepared(
-          context,
-          request_of_layouts(context, expression, operands, destination, scalars, options), kept);
+          context, request_of_layouts(context, expression, operands, destination, scalars, options),
+          kept);
     }
     return PreparedPlan(std::move(plan));
   });

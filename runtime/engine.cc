@@ -62,7 +62,7 @@ const Machine& Engine::machine() const { return impl_->machine(); }
 EngineStatistics Engine::statistics() const {
   const KernelStatistics kernels = impl_->kernels().statistics();
   const PoolStatistics pool = impl_->pool().statistics();
-  return {impl_->plans().statistics(), kernels.compiled,    kernels.held, kernels.code_bytes,
+  return {impl_->plans().statistics(), kernels.compiled,    kernels.held,  kernels.code_bytes,
           kernels.compile_seconds,     pool.retained_bytes, pool.in_flight};
 }
 

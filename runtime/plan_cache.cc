@@ -25,10 +25,10 @@ void check_limits(const CacheLimits& limits) {
 
 /// Errors that the key alone decides come again; the others may not.
 bool is_deterministic(ErrorCode code) {
-  constexpr ErrorCode kTransient[] = {
-      ErrorCode::out_of_memory, ErrorCode::backend_failure,    ErrorCode::cancelled,
-      ErrorCode::io_error,      ErrorCode::preparation_cycle,  ErrorCode::capacity_exceeded,
-      ErrorCode::cache_poisoned};
+  constexpr ErrorCode kTransient[] = {ErrorCode::out_of_memory,     ErrorCode::backend_failure,
+                                      ErrorCode::cancelled,         ErrorCode::io_error,
+                                      ErrorCode::preparation_cycle, ErrorCode::capacity_exceeded,
+                                      ErrorCode::cache_poisoned};
   return std::find(std::begin(kTransient), std::end(kTransient), code) == std::end(kTransient);
 }
 
@@ -39,11 +39,11 @@ bool is_deterministic(ErrorCode code) {
 }
 
 [[noreturn]] void refuse_full(const CacheLimits& limits) {
-  throw Error(ErrorCode::capacity_exceeded,
-              std::to_string(limits.preparations_in_flight) + " preparations are under way and " +
-                  (limits.refuse_when_full
-                       ? std::string("the cache was told to refuse more")
-                       : std::to_string(limits.queued_keys) + " keys wait already"));
+  throw Error(
+      ErrorCode::capacity_exceeded,
+      std::to_string(limits.preparations_in_flight) + " preparations are under way and " +
+          (limits.refuse_when_full ? std::string("the cache was told to refuse more")
+                                   : std::to_string(limits.queued_keys) + " keys wait already"));
 }
 
 [[noreturn]] void refuse_cancelled() {
@@ -141,8 +141,8 @@ PlanCache::Answer PlanCache::join(Entry& entry, Draft& draft, Waiter& waiter) no
 }
 
 PlanCache::Answer PlanCache::admit(Draft& draft, Lead& lead) noexcept {
-  const bool slot = statistics_.in_flight < limits_.preparations_in_flight &&
-                    statistics_.queued_keys == 0;
+  const bool slot =
+      statistics_.in_flight < limits_.preparations_in_flight && statistics_.queued_keys == 0;
   const auto me = std::this_thread::get_id();
   if (!slot) {
     ++statistics_.refusals;
@@ -306,8 +306,8 @@ std::vector<CacheEntry> PlanCache::entries() {
   std::vector<std::shared_ptr<Entry>> found;
   std::vector<CacheEntry> rows;
   const CacheLimits room = limits();
-  const auto most = static_cast<std::size_t>(room.entries + room.preparations_in_flight +
-                                             room.queued_keys);
+  const auto most =
+      static_cast<std::size_t>(room.entries + room.preparations_in_flight + room.queued_keys);
   found.reserve(most);
   rows.reserve(most);
   {

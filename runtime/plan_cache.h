@@ -1,7 +1,8 @@
 // The prepared-plan cache (CONTRACTS §4): one preparation a key, failures that are kept, LRU.
 //
 //   find(signature) ─known→ value
-//   get(key) ─ready→ value  ─failed→ its error  ─under way→ wait  ─unknown→ prepare, or queue for it
+//   get(key) ─ready→ value  ─failed→ its error  ─under way→ wait  ─unknown→ prepare, or queue for
+//   it
 //
 // An entry answers to names: the words of its plan key and those of the calls that led to it. A
 // 128-bit digest finds the bucket; words are compared outside the lock and the find is confirmed

@@ -29,8 +29,7 @@ PlanCache::Found PlanCache::locate(Digest digest, std::span<const std::uint64_t>
       std::size_t skip = compared;
       for (std::shared_ptr<Name>* at = &buckets_[digest.low % kBuckets];
            *at && count < candidates.size(); at = &(*at)->next)
-        if ((*at)->digest == digest && (skip == 0 || skip-- == 0))
-          candidates[count++] = *at;
+        if ((*at)->digest == digest && (skip == 0 || skip-- == 0)) candidates[count++] = *at;
     }
     for (std::size_t i = 0; i < count; ++i)
       if (std::equal(words.begin(), words.end(), candidates[i]->words.begin(),

@@ -24,8 +24,8 @@ struct PlanCache::Entry {
   std::thread::id producer;
   std::array<std::shared_ptr<Name>, kNames> names;  // the first is the plan key
   std::size_t next_signature = 1;
-  Entries::iterator place;      // in kept_ or underway_
-  bool orphan = false;          // the cache was cleared meanwhile: it settles for those who wait
+  Entries::iterator place;  // in kept_ or underway_
+  bool orphan = false;      // the cache was cleared meanwhile: it settles for those who wait
   Waiter* first_waiter = nullptr;
   Waiter* last_waiter = nullptr;
   Value value;

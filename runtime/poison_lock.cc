@@ -4,7 +4,6 @@
 #include <exception>
 #include <string>
 
-
 namespace einjit {
 
 PoisonLock::Guard::Guard(PoisonLock& lock)

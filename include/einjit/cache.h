@@ -13,7 +13,7 @@ struct CacheLimits {
   std::int64_t retained_bytes = 64 << 20;    // plans, tables, code and data sections of kernels
   std::int64_t preparations_in_flight = 16;  // at once
   std::int64_t queued_keys = 64;             // distinct ones that wait for a preparation to end
-  bool refuse_when_full = false;  // capacity_exceeded in place of waiting in line
+  bool refuse_when_full = false;             // capacity_exceeded in place of waiting in line
   bool operator==(const CacheLimits&) const = default;
 };
 
@@ -43,8 +43,8 @@ struct CacheHealth {
 struct CacheEntry {
   enum class State : std::uint8_t { queued, preparing, ready, failed, quarantined };
   State state = State::ready;
-  std::string plan;     // explain(), where it is ready
-  std::string reason;   // the error's sentence, where it failed or is quarantined
+  std::string plan;    // explain(), where it is ready
+  std::string reason;  // the error's sentence, where it failed or is quarantined
   std::int64_t retained_bytes = 0;
   std::int64_t hits = 0;
 };

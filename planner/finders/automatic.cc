@@ -19,7 +19,8 @@ constexpr std::size_t kVariedTensors = 6000;  // above, some weights take second
 // on Sycamore 53, depth 20.
 constexpr double kOperandWeights[] = {1, 0, 2, 8};
 
-// What one split of the exact search costs in multiply-adds of a step that memory feeds: 5 ns, 1 ns.
+// What one split of the exact search costs in multiply-adds of a step that memory feeds: 5 ns, 1
+// ns.
 constexpr double kSplitWork = 5;
 
 /// Whether the exact search ends before a tree of these costs has run once.
