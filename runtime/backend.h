@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "einjit/kernel_abi.h"
 #include "einjit/plan.h"
 
 namespace einjit {
@@ -32,6 +33,12 @@ struct StepPointers {
   std::array<double, 2> beta{0, 0};
 };
 
+/// One tile with all its arguments fixed: calling it costs the kernel's own time.
+struct DirectCall {
+  KernelEntry entry = nullptr;
+  KernelArgs args;
+};
+
 /// Code that several steps share, as the cache counts it: once, while any plan in it needs it.
 struct SharedCode {
   std::int64_t bytes = 0;                 // code and data sections
@@ -42,6 +49,11 @@ class PreparedStep {
  public:
   virtual ~PreparedStep() = default;
   virtual std::string_view backend() const = 0;
+  /// False: this step has no kernel that could be called without it.
+  virtual bool direct(const StepPointers& /*pointers*/, std::int64_t /*tile*/,
+                      DirectCall& /*call*/) const {
+    return false;
+  }
   virtual std::int64_t bytes() const { return 0; }            // of tables that grow with the step
   virtual const SharedCode* code() const { return nullptr; }  // null: none of its own
   virtual std::int64_t tiles() const = 0;                     // ≥ 1

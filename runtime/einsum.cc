@@ -207,7 +207,8 @@ void einsum_into(const ExecContext& context, AnyExpression expression,
         signature_of(context, expression, operands, &destination, scalars, options);
     PlanCache::Value plan = context.engine().impl().plans().find(signature);
     if (plan) {
-      plan->check_addresses(operands, destination);
+      if (!plan->is_plainly_right(operands, destination))
+        plan->check_addresses(operands, destination);
     } else {
       std::vector<Layout> layouts = layouts_of(operands);
       Contraction contraction = resolved(expression, shapes_of(layouts), options);
@@ -224,7 +225,7 @@ void einsum_into(const ExecContext& context, AnyExpression expression,
                                    key_layout(std::move(out), "the destination"), scalars, options),
                       signature);
     }
-    plan->check_scalars(scalars, destination);
+    if (!plan->is_plain(scalars)) plan->check_scalars(scalars, destination);
     plan->execute(context, operands, destination, scalars);
   });
 }
@@ -250,7 +251,8 @@ Tensor einsum(const ExecContext& context, AnyExpression expression, Operands ope
     const Layout& out = plan->plan().destination;
     TensorMaker maker(out.type, Dims(out.extents));
     const Destination destination = maker.destination();
-    plan->check_addresses(operands, destination);
+    if (!plan->is_plainly_right(operands, destination))
+      plan->check_addresses(operands, destination);
     return std::move(maker).finish(plan->execute(context, operands, destination, {}));
   });
 }

@@ -18,6 +18,8 @@ namespace {
 constexpr double kParallelWork =
     32768;  // elements; below, waking another thread costs more than the work
 
+constexpr std::size_t kMostDirectCalls = 64;  // beyond, the kernels' own time hides the rest
+
 [[noreturn]] void cancelled() {
   throw Error(ErrorCode::cancelled,
               "the contraction was stopped by its stop token; the destination is not complete");
@@ -106,6 +108,19 @@ void Executor::run_step(std::size_t step, const ExecContext& context, const Buff
   }
 }
 
+std::vector<DirectCall> Executor::direct_calls(const Buffers& buffers,
+                                               const Scalars& scalars) const {
+  std::vector<DirectCall> calls;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const StepPointers p = pointers(i, buffers, scalars);
+    for (std::int64_t tile = 0; tile < steps_[i]->tiles(); ++tile) {
+      if (calls.size() == kMostDirectCalls) return {};
+      if (!steps_[i]->direct(p, tile, calls.emplace_back())) return {};
+    }
+  }
+  return calls;
+}
+
 void Executor::run_serial(const ExecContext& context, const Buffers& buffers,
                           const Scalars& scalars) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) run_step(i, context, buffers, scalars);
@@ -131,8 +146,8 @@ void Executor::run_parallel(const ExecContext& context, const Buffers& buffers,
   }
 }
 
-Executor::Written Executor::run(const ExecContext& context, const Buffers& buffers,
-                                Scalars scalars) const {
+[[gnu::flatten]] Executor::Written Executor::run(const ExecContext& context, const Buffers& buffers,
+                                                 Scalars scalars) const {
   if (adds_to_destination_ && !buffers.before)
     throw std::logic_error("executor: a plan that adds to its destination, which has no value");
   const std::int32_t width = any_parallel_ ? thread_width(context) : 1;

@@ -36,6 +36,11 @@ class Executor {
   /// Throws Error{cancelled}. A plan that adds to the destination demands its receipt.
   Written run(const ExecContext& context, const Buffers& buffers, Scalars scalars) const;
 
+  /// The calls that a serial run makes, for a plan without an arena whose steps all have kernels of
+  /// their own. Empty: there is no such list, or no short one.
+  std::vector<DirectCall> direct_calls(const Buffers& buffers, const Scalars& scalars) const;
+  bool is_parallel() const { return any_parallel_; }
+
   std::span<const std::unique_ptr<PreparedStep>> steps() const { return steps_; }
 
  private:

@@ -61,22 +61,32 @@ class JitStep final : public PreparedStep {
   std::int64_t tiles() const override { return tiles_; }
 
   void run(const StepPointers& p, std::int64_t tile) const noexcept override {
-    KernelArgs args = args_;
+    KernelArgs args;
+    fill(args, p, tile);
+    kernel_->entry(&args);
+  }
+  bool direct(const StepPointers& p, std::int64_t tile, DirectCall& call) const override {
+    fill(call.args, p, tile);
+    call.entry = kernel_->entry;
+    return true;
+  }
+
+ private:
+  void fill(KernelArgs& args, const StepPointers& p, std::int64_t tile) const noexcept {
+    for (std::size_t g = 0; g < 4; ++g) args.groups[g] = groups_[g];
     args.a = p.a;
     args.b = p.b;
     args.c = p.c;
     args.alpha = p.alpha;
     args.beta = p.beta;
     if (tiles_ > 1) cut(args, tile);
-    kernel_->entry(&args);
   }
 
- private:
   enum class Level : std::uint8_t { outer, middle, inner };
 
   void bind_group(const std::vector<StepAxis>& axes, AxisGroup g,
                   const std::array<std::int64_t, 3>& sizes) {
-    GroupArgs& group = args_.groups[static_cast<std::size_t>(g)];
+    GroupArgs& group = groups_[static_cast<std::size_t>(g)];
     if (axes.empty()) return;
     group.inner = axes.back().extent;
     for (std::size_t t = 0; t < 3; ++t) group.stride[t] = axes.back().strides[t] * sizes[t];
@@ -103,7 +113,7 @@ class JitStep final : public PreparedStep {
   }
 
   std::int64_t count(AxisGroup g, Level level) const {
-    const GroupArgs& group = args_.groups[static_cast<std::size_t>(g)];
+    const GroupArgs& group = groups_[static_cast<std::size_t>(g)];
     return level == Level::outer    ? group.outer
            : level == Level::middle ? group.middle
                                     : group.inner;
@@ -155,7 +165,7 @@ class JitStep final : public PreparedStep {
   }
 
   std::shared_ptr<const Kernel> kernel_;
-  KernelArgs args_;
+  std::array<GroupArgs, 4> groups_{};
   std::vector<std::vector<std::int64_t>> tables_;
   AxisGroup cut_group_ = AxisGroup::batch;
   Level cut_level_ = Level::inner;

@@ -41,10 +41,56 @@ Reach reach_of(const Layout& layout) {
   return einjit::reach_of(layout.type, layout.extents, layout.strides);
 }
 
+/// What the quick check compares: everything about one tensor in one place.
+Expected expected_of(const Layout& layout) {
+  const Reach reach = reach_of(layout);
+  constexpr __int128 kNear = __int128{1} << 61;  // so that no sum of two passes 2^63
+  const bool quick = !reach.empty && -reach.low < kNear && reach.high < kNear;
+  if (!quick) return {};
+  std::vector<std::int64_t> matters;
+  for (const std::int64_t extent : layout.extents) matters.push_back(extent == 1 ? 0 : -1);
+  return {layout.extents.data(),
+          layout.strides.data(),
+          std::move(matters),
+          layout.extents.size(),
+          static_cast<std::int64_t>(reach.low),
+          static_cast<std::int64_t>(reach.high),
+          layout.type,
+          layout.conj};
+}
+
+/// An address as a number that can be compared: none is near 2^63.
+std::int64_t address_of(const std::byte* p) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
+}
+
+/// The very layout, inside its bounds; [low, high) becomes its range of addresses.
+template <class X>
+inline bool matches(const Expected& e, const X& x, std::int64_t& low, std::int64_t& high) {
+  if (x.type != e.type || x.extents.size() != e.rank || x.strides.size() != e.rank) return false;
+  const std::int64_t *extents = x.extents.data(), *strides = x.strides.data();
+  std::int64_t different = 0;
+  for (std::size_t i = 0; i < e.rank; ++i)
+    different |= (extents[i] ^ e.extents[i]) | ((strides[i] ^ e.strides[i]) & e.matters[i]);
+  const std::int64_t at = address_of(x.data);
+  low = at + e.low;
+  high = at + e.high;
+  if (x.bounds.begin != nullptr &&
+      (low < address_of(x.bounds.begin) || high > address_of(x.bounds.end)))
+    return false;
+  return different == 0 && at > 0 && low >= 0 && high > 0;
+}
+
 std::vector<Reach> reaches_of(const std::vector<Layout>& layouts) {
   std::vector<Reach> reaches;
   for (const Layout& layout : layouts) reaches.push_back(reach_of(layout));
   return reaches;
+}
+
+std::vector<Expected> expected_of_all(const std::vector<Layout>& layouts) {
+  std::vector<Expected> all;
+  for (const Layout& layout : layouts) all.push_back(expected_of(layout));
+  return all;
 }
 
 /// About what a prepared plan keeps of the heap: its lists and the tables of its steps.
@@ -73,7 +119,11 @@ PreparedPlan::Impl::Impl(Plan plan, std::vector<Layout> operands, PreparedSteps 
       operands_(std::move(operands)),
       reaches_(reaches_of(operands_)),
       destination_reach_(reach_of(plan_.destination)),
+      expected_(expected_of_all(operands_)),
+      expected_destination_(expected_of(plan_.destination)),
       ignores_old_content_(prepared.ignores_old_content),
+      plain_(ignores_old_content_ && plan_.alpha == ScalarClass::one &&
+             plan_.beta == ScalarClass::zero),
       executor_(plan_, std::move(prepared.steps)),
       bytes_(held_bytes(plan_, executor_)) {}
 
@@ -102,6 +152,20 @@ void PreparedPlan::Impl::check_layouts(Operands operands, const Destination& des
                       " conjugated, unlike the one the plan was prepared for");
   }
   check_layout(plan_.destination, destination.type, destination.extents, destination.strides, -1);
+}
+
+bool PreparedPlan::Impl::is_plainly_right(Operands operands, const Destination& destination) const {
+  std::int64_t out_low = 0, out_high = 0, low = 0, high = 0;
+  if (operands.size() != expected_.size() ||
+      !matches(expected_destination_, destination, out_low, out_high))
+    return false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& o = operands[i];
+    if (!matches(expected_[i], o, low, high) || (low < out_high && out_low < high) ||
+        (o.conj && is_complex(o.type)) != expected_[i].conj)
+      return false;
+  }
+  return true;
 }
 
 void PreparedPlan::Impl::check_scalars(Scalars scalars, const Destination& destination) const {
@@ -145,9 +209,11 @@ std::vector<TraceStep> PreparedPlan::trace() const {
 void PreparedPlan::run(const ExecContext& context, Operands operands,
                        const Destination& destination, Scalars scalars) const {
   with_typed_memory_errors([&] {
-    impl_->check_layouts(operands, destination);
-    impl_->check_addresses(operands, destination);
-    impl_->check_scalars(scalars, destination);
+    if (!impl_->is_plainly_right(operands, destination)) {
+      impl_->check_layouts(operands, destination);
+      impl_->check_addresses(operands, destination);
+    }
+    if (!impl_->is_plain(scalars)) impl_->check_scalars(scalars, destination);
     impl_->execute(context, operands, destination, scalars);
   });
 }
@@ -160,8 +226,20 @@ class BoundCall::Impl {
         plan_(std::move(plan)),
         operands_(operands.begin(), operands.end()),
         destination_(destination),
-        scalars_(scalars) {}
-  void run() const { plan_->execute(context_, operands_, destination_, scalars_); }
+        scalars_(scalars) {
+    const bool serial =
+        context.policy() == ThreadPolicy::serial || !plan_->executor().is_parallel();
+    if (serial && plan_->plan().arena_bytes == 0 && !context.stop().stop_possible())
+      calls_ = plan_->executor().direct_calls(
+          {operands_, destination_.data, WriteReceipt::of(destination_), nullptr}, scalars_);
+  }
+  void run() const {
+    if (calls_.empty()) {
+      plan_->execute(context_, operands_, destination_, scalars_);
+      return;
+    }
+    for (const DirectCall& call : calls_) call.entry(&call.args);
+  }
 
  private:
   const ExecContext context_;
@@ -169,6 +247,7 @@ class BoundCall::Impl {
   const std::vector<Operand> operands_;
   const Destination destination_;
   const Scalars scalars_;
+  std::vector<DirectCall> calls_;  // empty: through the executor
 };
 
 BoundCall PreparedPlan::bind(const ExecContext& context, Operands operands,
