@@ -108,6 +108,7 @@ std::string call(Engine& engine, const char* expression, const char* backend, lo
   EinsumOptions options;
   options.backend = backend;
   const bool product = std::string_view(expression) == "ij,jk->ik";
+  countdown = n;
   try {
     const Tensor c =
         product ? einsum(ExecContext::serial(engine), expression, {Operand(left), Operand(right)},
