@@ -18,6 +18,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "einjit/error.h"
@@ -86,6 +87,14 @@ void build(llvm::Module& module, const KernelSpec& spec, const LoopNest& nest, c
   instrument(function, machine);
 }
 
+/// "einjit_kernel_f64_a.f64_…": the spec's text without what GDB's break command cannot take.
+std::string telling_name(const KernelSpec& spec) {
+  std::string name = std::string(kEntryName) + "_" + to_text(spec);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  std::replace(name.begin(), name.end(), ':', '.');
+  return name;
+}
+
 std::string text_of(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -105,8 +114,7 @@ std::string compile(const KernelSpec& spec, const Target& target, Output output,
   Fragile<llvm::Module> module("kernel", *context);
   build(*module, spec, nest, target, **machine);
   if (output == Output::ir) return text_of(*module);
-  if (telling)
-    module->getFunction(kEntryName)->setName(std::string(kEntryName) + ": " + to_text(spec));
+  if (telling) module->getFunction(kEntryName)->setName(telling_name(spec));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   Fragile<llvm::legacy::PassManager> passes;
