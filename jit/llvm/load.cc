@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "einjit/error.h"
 #include "jit/llvm/death.h"
@@ -100,7 +101,13 @@ class Loader::Session {
       : session_(check(llvm::orc::SelfExecutorProcessControl::Create(
                            nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>()),
                        "starting ORC")),
-        layer_(*session_, memory_) {}
+        layer_(*session_, memory_) {
+    // By default ORC prints what it reports, and an error only says that there was a report.
+    session_->setErrorReporter([this](llvm::Error error) {
+      const std::lock_guard lock(reported_mutex_);
+      reported_ = llvm::toString(std::move(error));
+    });
+  }
   ~Session() { llvm::consumeError(session_->endSession()); }
 
   struct Code {
@@ -122,10 +129,10 @@ class Loader::Session {
           check(session_->lookup({&library}, session_->intern(entry.name)), "linking a kernel");
       return {&library, symbol.getAddress().toPtr<KernelEntry>(), memory_.take_bytes(library),
               names.announce(object, entry, symbol.getAddress().getValue())};
-    } catch (const Error&) {
+    } catch (const Error& e) {
       (void)memory_.take_bytes(library);
       remove(library);
-      throw;
+      throw Error(e.code(), e.what() + taken_report());
     }
   }
   void remove(llvm::orc::JITDylib& library) noexcept {
@@ -133,6 +140,11 @@ class Loader::Session {
   }
 
  private:
+  std::string taken_report() {
+    const std::lock_guard lock(reported_mutex_);
+    return reported_.empty() ? "" : ": " + std::exchange(reported_, "");
+  }
+
   /// ThreadSanitizer's functions are the only ones that a kernel may call, and in one preset only.
   void resolve_from_process(llvm::orc::JITDylib& library) {
     library.addGenerator(check(
@@ -143,6 +155,8 @@ class Loader::Session {
   }
 
   CountedMemory memory_;
+  std::mutex reported_mutex_;
+  std::string reported_;
   Fragile<llvm::orc::ExecutionSession> session_;
   Fragile<llvm::orc::ObjectLinkingLayer> layer_;
   std::atomic<std::uint64_t> next_{0};
