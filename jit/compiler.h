@@ -35,7 +35,7 @@ class LoadedCode {
  public:
   virtual ~LoadedCode() = default;
   virtual KernelEntry entry() const = 0;
-  virtual std::size_t code_bytes() const = 0;  // code and data sections, in whole pages
+  virtual std::size_t code_bytes() const = 0;  // code and data sections, the whole pages mapped
 };
 
 /// Thread-safe. Throws Error{unsupported} for a target without FMA, Error{backend_failure} for what
@@ -51,10 +51,14 @@ class Compiler {
   /// Every compilation checks it; this is for tests. Throws std::logic_error naming the
   /// instruction.
   virtual void verify_role(const std::string& llvm_ir, const KernelSpec& spec) = 0;
+  /// The same of the law of leaves: a kernel never unwinds and calls nothing.
+  virtual void verify_leaf(const std::string& llvm_ir) = 0;
 };
 
 /// Opens libeinjit_llvm.so beside this library, or the file that EINJIT_LLVM_MODULE names. Throws
-/// Error{backend_failure} naming the path and what the loader said.
+/// Error{backend_failure} naming the path and what the loader said. EINJIT_JIT_NAMES (gdb, perf or
+/// both) asks for kernels whose symbols tell their spec: objects then hold it, GDB finds them, and
+/// /tmp/perf-<pid>.map lists them.
 std::unique_ptr<Compiler> open_compiler();
 
 /// The names of all lowerings, and the loop nest of a spec as text.

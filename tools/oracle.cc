@@ -40,7 +40,8 @@ void declare(CLI::App& app, OracleOptions& options) {
   app.add_option("--skip", options.skip, "leave out records whose id contains this");
   app.add_option("--only", options.only, "only records whose id contains this");
   app.add_flag("--repeat-from-cache", options.repeat, "every call twice: cold, then cached");
-  app.add_option("--jobs", options.jobs, "records replayed at a time")->capture_default_str();
+  app.add_option("--jobs,--concurrent", options.jobs, "records replayed at a time, on one Engine")
+      ->capture_default_str();
   app.add_flag("--statistics", options.statistics, "print what the Engine made and compiled");
   app.add_option("--most-shown", options.most_shown, "failures printed")->capture_default_str();
   app.footer("Example: einjit_oracle tests/oracle --backend jit --path optimal --threads 2");

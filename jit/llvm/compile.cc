@@ -18,10 +18,13 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "einjit/error.h"
+#include "jit/llvm/death.h"
 #include "jit/llvm/emitter.h"
+#include "jit/llvm/thread_sanitizer.h"
 
 namespace einjit::jit {
 namespace {
@@ -42,37 +45,34 @@ std::unique_ptr<llvm::TargetMachine> machine_of(const Target& target) {
 /// What the emitter leaves to be done: locals into registers, constants folded, invariants hoisted.
 /// The IR is vectorized and tiled already, so a long pipeline would only cost time.
 void optimize(llvm::Function& function, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager groups;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(groups);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, groups, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.run(function, functions);
+  Fragile<llvm::LoopAnalysisManager> loops;
+  Fragile<llvm::FunctionAnalysisManager> functions;
+  Fragile<llvm::CGSCCAnalysisManager> groups;
+  Fragile<llvm::ModuleAnalysisManager> modules;
+  Fragile<llvm::PassBuilder> builder(&machine);
+  builder->registerModuleAnalyses(*modules);
+  builder->registerCGSCCAnalyses(*groups);
+  builder->registerFunctionAnalyses(*functions);
+  builder->registerLoopAnalyses(*loops);
+  builder->crossRegisterProxies(*loops, *functions, *groups, *modules);
+  Fragile<llvm::FunctionPassManager> passes;
+  passes->addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes->addPass(llvm::EarlyCSEPass(true));
+  passes->addPass(llvm::InstCombinePass());
+  passes->addPass(llvm::SimplifyCFGPass());
+  passes->addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes->addPass(llvm::SimplifyCFGPass());
+  passes->run(function, *functions);
 }
 
-}  // namespace
-
-std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const KernelSpec& spec,
-                                          const Target& target, llvm::TargetMachine& machine) {
-  auto module = std::make_unique<llvm::Module>("kernel", context);
-  module->setTargetTriple(kTriple);
-  module->setDataLayout(machine.createDataLayout());
-  module->setPICLevel(llvm::PICLevel::BigPIC);
-  const LoopNest nest = lower(spec, target.vector_bytes);
-  Emitter(*module, spec, nest).emit();
-  llvm::Function& function = *module->getFunction(kEntryName);
+/// Fills the module with the kernel.
+void build(llvm::Module& module, const KernelSpec& spec, const LoopNest& nest, const Target& target,
+           llvm::TargetMachine& machine) {
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  Emitter(module, spec, nest).emit();
+  llvm::Function& function = *module.getFunction(kEntryName);
   const std::string width = std::to_string(target.vector_bytes * 8);
   function.addFnAttr("prefer-vector-width", width);
   function.addFnAttr("min-legal-vector-width", width);
@@ -82,31 +82,47 @@ std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Kern
   if (llvm::verifyFunction(function, &stream))
     throw std::logic_error("emitted IR is not well-formed: " + stream.str());
   verify_role(function, spec);
+  verify_leaf(function);
   optimize(function, machine);
-  return module;
+  instrument(function, machine);
 }
 
-std::string compile(const KernelSpec& spec, const Target& target, Output output) {
+/// "einjit_kernel_f64_a.f64_…": the spec's text without what GDB's break command cannot take.
+std::string telling_name(const KernelSpec& spec) {
+  std::string name = std::string(kEntryName) + "_" + to_text(spec);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  std::replace(name.begin(), name.end(), ':', '.');
+  return name;
+}
+
+std::string text_of(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+}  // namespace
+
+std::string compile(const KernelSpec& spec, const Target& target, Output output, bool telling) {
   if (target.cpu == "x86-64")
     throw Error(ErrorCode::unsupported,
                 "compiled kernels need a CPU with AVX2 and FMA; the target is x86-64");
-  const auto machine = machine_of(target);
-  llvm::LLVMContext context;
-  const auto module = make_module(context, spec, target, *machine);
-  if (output == Output::ir) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module->print(stream, nullptr);
-    return text;
-  }
+  const LoopNest nest = lower(spec, target.vector_bytes);
+  Fragile<std::unique_ptr<llvm::TargetMachine>> machine(machine_of(target));
+  Fragile<llvm::LLVMContext> context;
+  Fragile<llvm::Module> module("kernel", *context);
+  build(*module, spec, nest, target, **machine);
+  if (output == Output::ir) return text_of(*module);
+  if (telling) module->getFunction(kEntryName)->setName(telling_name(spec));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
+  Fragile<llvm::legacy::PassManager> passes;
   const auto type = output == Output::assembly ? llvm::CodeGenFileType::AssemblyFile
                                                : llvm::CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+  if ((*machine)->addPassesToEmitFile(*passes, stream, nullptr, type))
     throw Error(ErrorCode::backend_failure, "LLVM cannot write object code for " + target.cpu);
-  passes.run(*module);
+  passes->run(*module);
   return {bytes.begin(), bytes.end()};
 }
 

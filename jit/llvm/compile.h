@@ -8,6 +8,8 @@
 namespace einjit::jit {
 
 enum class Output { ir, assembly, object };
-std::string compile(const KernelSpec& spec, const Target& target, Output output);
+/// `telling`: the symbol of an object's kernel holds the spec's text.
+std::string compile(const KernelSpec& spec, const Target& target, Output output,
+                    bool telling = false);
 
 }  // namespace einjit::jit

@@ -5,13 +5,14 @@
 #include <string_view>
 
 #include "jit/compiler.h"
+#include "jit/llvm/debug_names.h"
 
 namespace einjit::jit {
 
-/// Owner of the ORC session; each loaded object has a ResourceTracker of its own. Thread-safe.
+/// Owner of the ORC session; each loaded object is a JITDylib of its own. Thread-safe.
 class Loader {
  public:
-  Loader();
+  explicit Loader(const DebugNames& names);
   ~Loader();
   std::unique_ptr<LoadedCode> load(std::string_view object);
 
@@ -19,6 +20,7 @@ class Loader {
 
  private:
   std::shared_ptr<Session> session_;
+  const DebugNames names_;
 };
 
 }  // namespace einjit::jit

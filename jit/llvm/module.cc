@@ -1,24 +1,22 @@
 // The module's entry: makes the Compiler, and turns whatever escapes from LLVM into our errors.
 #include <llvm/Support/TargetSelect.h>
 
-#include <atomic>
 #include <mutex>
 
 #include "einjit/error.h"
 #include "jit/llvm/compile.h"
+#include "jit/llvm/death.h"
 #include "jit/llvm/emitter.h"
 #include "jit/llvm/load.h"
+#include "jit/llvm/thread_sanitizer.h"
 
 namespace einjit::jit {
 namespace {
 
-// Out of memory inside LLVM is not survivable: it may leave locks held. After any exception that
-// escapes from it, nothing is compiled in this process again.
-std::atomic<bool> dead{false};
-
 template <class F>
 auto guarded(F&& f) {
-  if (dead.load())
+  const InsideLlvm inside;
+  if (is_dead())
     throw Error(ErrorCode::backend_failure,
                 "the jit of this process died in an earlier failure inside LLVM");
   try {
@@ -26,18 +24,19 @@ auto guarded(F&& f) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    dead = true;
+    declare_dead();
     throw Error(ErrorCode::backend_failure, std::string("LLVM failed: ") + e.what());
   } catch (...) {
-    dead = true;
+    declare_dead();
     throw Error(ErrorCode::backend_failure, "LLVM failed with something that is no std::exception");
   }
 }
 
 class LlvmCompiler final : public Compiler {
  public:
+  explicit LlvmCompiler(const DebugNames& names) : loader_(names), telling_(names.wanted()) {}
   std::string compile_object(const KernelSpec& spec, const Target& target) override {
-    return guarded([&] { return compile(spec, target, Output::object); });
+    return guarded([&] { return compile(spec, target, Output::object, telling_); });
   }
   std::unique_ptr<LoadedCode> load(std::string_view object) override {
     return guarded([&] { return loader_.load(object); });
@@ -51,9 +50,11 @@ class LlvmCompiler final : public Compiler {
   void verify_role(const std::string& llvm_ir, const KernelSpec& spec) override {
     verify_role_of_text(llvm_ir, spec);
   }
+  void verify_leaf(const std::string& llvm_ir) override { verify_leaf_of_text(llvm_ir); }
 
  private:
   Loader loader_;
+  const bool telling_;
 };
 
 }  // namespace
@@ -65,5 +66,6 @@ extern "C" einjit::jit::Compiler* einjit_make_compiler() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  return einjit::jit::guarded([] { return new einjit::jit::LlvmCompiler; });
+  return einjit::jit::guarded(
+      [] { return new einjit::jit::LlvmCompiler(einjit::jit::DebugNames::from_environment()); });
 }
