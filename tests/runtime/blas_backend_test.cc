@@ -79,7 +79,7 @@ void compare(const std::map<char, std::int64_t>& extents, const std::vector<Hand
   const auto b = integers<T>(static_cast<std::size_t>(size_of(plan.tensors[1], sizes)), 2);
   const bool overwrites = scalars.beta == BetaClass::zero;
   const T before = overwrites ? element<T>(kNan, kNan) : element<T>(5, 3);
-  const auto reference = make_reference_backend(), blas = make_blas_backend("");
+  const auto reference = make_reference_backend(), blas = make_blas_backend(BlasAddress{});
   CHECK(same_values(result_of<T>(*blas, plan, a, b, before),
                     result_of<T>(*reference, plan, a, b, before)));
 }
@@ -91,7 +91,7 @@ void compare_large(std::int64_t m, std::int64_t n, std::int64_t k, bool gemm) {
   const Plan plan = hand_plan({{'i', m}, {'j', n}, {'k', k}},
                               {{"ik"}, {gemm ? "kj" : "k"}, {gemm ? "ij" : "i"}}, {t, t, t}, t);
   REQUIRE(plan.steps.front().blas.has_value());
-  const auto backend = make_blas_backend("");
+  const auto backend = make_blas_backend(BlasAddress{});
   CHECK(backend->prepare(plan, plan.steps.front())->tiles() > 1);
   const auto a = integers<double>(static_cast<std::size_t>(m * k), 1);
   const auto b = integers<double>(static_cast<std::size_t>(k * n), 2);
@@ -158,7 +158,7 @@ TEST_CASE("blas: large products are cut into tiles, small batches are grouped") 
   const auto tiles = [](const std::map<char, std::int64_t>& extents) {
     const DType t = DType::f64;
     const Plan plan = hand_plan(extents, {{"bik"}, {"bkj"}, {"bij"}}, {t, t, t}, t);
-    return make_blas_backend("")->prepare(plan, plan.steps.front())->tiles();
+    return make_blas_backend(BlasAddress{})->prepare(plan, plan.steps.front())->tiles();
   };
   CHECK(tiles({{'b', 2}, {'i', 1024}, {'j', 1024}, {'k', 1024}}) == 16);
   CHECK(tiles({{'b', 2}, {'i', 10000}, {'j', 100}, {'k', 10000}}) > 50);
@@ -174,7 +174,7 @@ TEST_CASE("blas: what has no form is declined, what breaks its laws never reache
   const DType t = DType::f64;
   const std::map<char, std::int64_t> e{{'i', 4}, {'j', 6}, {'k', 5}};
   Plan plan = hand_plan(e, {{"ik"}, {"kj"}, {"ij"}}, {t, t, t}, t);
-  const auto backend = make_blas_backend("");
+  const auto backend = make_blas_backend(BlasAddress{});
   CHECK(backend->name() == "blas");
   CHECK(backend->capabilities().ignores_old_content);
   CHECK_FALSE(backend->capabilities().keeps_unwritten);
@@ -203,7 +203,7 @@ TEST_CASE("blas: a library that is missing or none is a backend failure that nam
       hand_plan({{'i', 4}, {'j', 6}, {'k', 5}}, {{"ik"}, {"kj"}, {"ij"}}, {t, t, t}, t);
   for (const std::string path : {"/nowhere/libblas.so", "libm.so.6"}) {
     try {
-      make_blas_backend(path)->prepare(plan, plan.steps.front());
+      make_blas_backend(BlasAddress{path})->prepare(plan, plan.steps.front());
       FAIL("opened " << path);
     } catch (const Error& e) {
       CHECK(e.code() == ErrorCode::backend_failure);
@@ -213,7 +213,7 @@ TEST_CASE("blas: a library that is missing or none is a backend failure that nam
 }
 
 TEST_CASE("blas: the library says what it is") {
-  const auto library = BlasLibrary::open(kDebianOpenBlas);
+  const auto library = BlasLibrary::open({kDebianOpenBlas});
   CHECK(library->is_thread_safe());
   CHECK_FALSE(library->core_name().empty());
   CHECK(library->describe().find("OpenBLAS") == 0);
@@ -225,7 +225,7 @@ TEST_CASE("blas_concurrency: products of many threads have the bits of one") {
   const DType t = DType::f64;
   const Plan plan =
       hand_plan({{'i', 45}, {'j', 37}, {'k', 33}}, {{"ik"}, {"kj"}, {"ij"}}, {t, t, t}, t);
-  const auto backend = make_blas_backend("");
+  const auto backend = make_blas_backend(BlasAddress{});
   const auto step = backend->prepare(plan, plan.steps.front());
   REQUIRE(step != nullptr);
   const auto product = [&](int seed, std::vector<double>& c) {

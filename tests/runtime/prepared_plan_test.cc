@@ -10,10 +10,15 @@
 #include <vector>
 
 #include "einjit/einsum.h"
+#include "tests/runtime/allocation_count.h"
+
+namespace einjit::testing {
+std::atomic<std::int64_t> allocations{0};
+}
+
+using einjit::testing::allocations;
 
 namespace {
-std::atomic<std::int64_t> allocations{0};
-
 void* counted(std::size_t bytes, std::size_t alignment) noexcept {
   ++allocations;
   if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes);
