@@ -72,22 +72,23 @@ std::shared_ptr<const BlasLibrary> BlasLibrary::of(const BlasProvider& provider)
   return library;
 }
 
+/// Each is optional, as it is for a provider, but a library without any gemm is no BLAS.
 void BlasLibrary::find_routines(void* handle, const std::string& suffix) {
   std::string missing;
-  const auto find = [&](auto& table, DType type, const char* routine) {
-    const std::string name = routine_name(type, routine) + suffix;
-    auto& address = table[static_cast<std::size_t>(type)];
-    address = symbol<BlasRoutines::Address>(handle, name);
-    if (address == nullptr) missing += (missing.empty() ? "" : ", ") + name;
+  const auto find = [&](DType type, const char* routine) {
+    return symbol<BlasRoutines::Address>(handle, routine_name(type, routine) + suffix);
   };
   for (const DType type : kDTypes) {
-    find(routines_.gemm, type, "gemm");
-    find(routines_.gemv, type, "gemv");
-    if (!is_complex(type)) find(routines_.dot, type, "dot");
+    const auto t = static_cast<std::size_t>(type);
+    routines_.gemm[t] = find(type, "gemm");
+    routines_.gemv[t] = find(type, "gemv");
+    if (!is_complex(type)) routines_.dot[t] = find(type, "dot");
+    if (!routines_.gemm[t])
+      missing += (missing.empty() ? "" : ", ") + routine_name(type, "gemm") + suffix;
   }
-  if (!missing.empty())
-    fail("it has no " + missing + " (a Fortran interface whose names end in '" + suffix +
-         "' is needed)");
+  if (std::all_of(routines_.gemm.begin(), routines_.gemm.end(),
+                  [](auto f) { return f == nullptr; }))
+    fail("it has no " + missing + " (Fortran names, all lower case, ending in '" + suffix + "')");
 }
 
 /// Safe from several threads: OpenBLAS built with threads (the serial build shares its buffers

@@ -3,6 +3,7 @@
 // Operands are outer products of small integers, op(A)(i,l) = u(i)·p(l) and op(B)(l,j) = q(l)·x(j),
 // so that every element of the result, u(i)·x(j)·Σ p·q, is known without a product of our own,
 // exact in f32, and moves if rows and columns, or one operand's, are mistaken for each other.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -13,11 +14,16 @@
 namespace einjit {
 namespace {
 
+constexpr std::int64_t kGap = 3;  // elements after a column
 struct Size {
   std::int64_t m, n, k;
+  /// Elements of every buffer: a routine that confuses the sizes stays inside.
+  std::size_t room() const {
+    const std::int64_t side = std::max({m, n, k}) + kGap;
+    return static_cast<std::size_t>(side * side);
+  }
 };
 constexpr Size kSmall{5, 3, 7}, kBlocked{130, 70, 300};  // one tile, and several
-constexpr std::int64_t kGap = 3;                         // elements after a column
 
 template <class T>
 T number(std::int64_t re, [[maybe_unused]] std::int64_t im) {
@@ -49,10 +55,9 @@ T nan() {
 /// A matrix as gemm stores it, so that op(it)(r,c) = row(r)·column(c); gaps are NaN.
 template <class T>
 struct Stored {
-  Stored(char trans, std::int64_t rows, std::int64_t columns, std::int64_t row_salt,
+  Stored(Size size, char trans, std::int64_t rows, std::int64_t columns, std::int64_t row_salt,
          std::int64_t column_salt)
-      : ld((trans == 'N' ? rows : columns) + kGap),
-        values(static_cast<std::size_t>(ld * (trans == 'N' ? columns : rows)), nan<T>()) {
+      : ld((trans == 'N' ? rows : columns) + kGap), values(size.room(), nan<T>()) {
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns; ++c) {
         const T x = factor<T>(r, row_salt) * factor<T>(c, column_salt);
@@ -73,11 +78,11 @@ T contracted_sum(std::int64_t k) {
 
 /// The n columns of m elements, ld apart, are what they should be; the rest has its old bits.
 template <class T, class Right>
-bool is_right(const std::vector<T>& c, const std::vector<T>& before, std::int64_t m,
+bool is_right(const std::vector<T>& c, const std::vector<T>& before, std::int64_t m, std::int64_t n,
               std::int64_t ld, Right&& right) {
   for (std::size_t at = 0; at < c.size(); ++at) {
     const auto i = static_cast<std::int64_t>(at) % ld, j = static_cast<std::int64_t>(at) / ld;
-    if (i < m ? c[at] != right(i, j) : std::memcmp(&c[at], &before[at], sizeof(T)) != 0)
+    if (i < m && j < n ? c[at] != right(i, j) : std::memcmp(&c[at], &before[at], sizeof(T)) != 0)
       return false;
   }
   return true;
@@ -86,15 +91,15 @@ bool is_right(const std::vector<T>& c, const std::vector<T>& before, std::int64_
 template <class T>
 bool gemm_is_right(const BlasRoutines& routines, Size size, char trans_a, char trans_b, bool adds) {
   const auto [m, n, k] = size;
-  const Stored<T> a(trans_a, m, k, 1, 2), b(trans_b, k, n, 3, 4);
+  const Stored<T> a(size, trans_a, m, k, 1, 2), b(size, trans_b, k, n, 3, 4);
   const T alpha = adds ? number<T>(2, 1) : number<T>(1, 0), beta = number<T>(adds ? 3 : 0, 0);
   const std::int64_t ldc = m + kGap;
-  std::vector<T> c(static_cast<std::size_t>(ldc * n), adds ? number<T>(7, 2) : nan<T>());
+  std::vector<T> c(size.room(), adds ? number<T>(7, 2) : nan<T>());
   const std::vector<T> before = c;
   routines.call_gemm(dtype_of<T>, {trans_a, trans_b, m, n, k, &alpha, a.values.data(), a.ld,
                                    b.values.data(), b.ld, &beta, c.data(), ldc});
   const T sum = contracted_sum<T>(k);
-  return is_right(c, before, m, ldc, [&](std::int64_t i, std::int64_t j) {
+  return is_right(c, before, m, n, ldc, [&](std::int64_t i, std::int64_t j) {
     const T product = factor<T>(i, 1) * factor<T>(j, 4) * sum;
     return adds ? alpha * product + beta * number<T>(7, 2) : product;
   });
@@ -104,14 +109,14 @@ bool gemm_is_right(const BlasRoutines& routines, Size size, char trans_a, char t
 template <class T>
 bool gemv_is_right(const BlasRoutines& routines, Size size) {
   const auto [m, n, k] = size;
-  const Stored<T> a('N', m, k, 1, 2), x('N', k, 1, 3, 4);
+  const Stored<T> a(size, 'N', m, k, 1, 2), x(size, 'N', k, 1, 3, 4);
   const T alpha = number<T>(1, 0), beta{};
-  std::vector<T> y(static_cast<std::size_t>(m * (1 + kGap)), nan<T>());
+  std::vector<T> y(size.room(), nan<T>());
   const std::vector<T> before = y;
   routines.call_gemv(dtype_of<T>, {'N', 'N', m, k, 1, &alpha, a.values.data(), a.ld,
                                    x.values.data(), 1, &beta, y.data(), 1 + kGap});
   const T sum = contracted_sum<T>(k) * factor<T>(0, 4);
-  return is_right(y, before, 1, 1 + kGap,
+  return is_right(y, before, 1, m, 1 + kGap,
                   [&](std::int64_t, std::int64_t i) { return factor<T>(i, 1) * sum; });
 }
 

@@ -1,8 +1,10 @@
 // The blas backend against the reference one: every form, tiles, alpha and beta, several threads.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -18,6 +20,8 @@ using namespace einjit;
 using namespace einjit::testing;
 
 namespace {
+
+BlasAddress tested;  // the library that compare() calls
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -79,7 +83,7 @@ void compare(const std::map<char, std::int64_t>& extents, const std::vector<Hand
   const auto b = integers<T>(static_cast<std::size_t>(size_of(plan.tensors[1], sizes)), 2);
   const bool overwrites = scalars.beta == BetaClass::zero;
   const T before = overwrites ? element<T>(kNan, kNan) : element<T>(5, 3);
-  const auto reference = make_reference_backend(), blas = make_blas_backend(BlasAddress{});
+  const auto reference = make_reference_backend(), blas = make_blas_backend(tested);
   CHECK(same_values(result_of<T>(*blas, plan, a, b, before),
                     result_of<T>(*reference, plan, a, b, before)));
 }
@@ -134,6 +138,33 @@ TEST_CASE("blas: gemm and gemv in every type and orientation") {
   compare_all_forms<double>();
   compare_all_forms<c64>();
   compare_all_forms<c128>();
+}
+
+TEST_CASE("blas: every form with every library that is installed") {
+  constexpr const char* kLibraries[] = {
+      kDebianOpenBlas,
+      "/usr/lib/x86_64-linux-gnu/blis-serial/libblas.so.3",
+      "/usr/lib/x86_64-linux-gnu/blis-serial/libblis.so.4",
+      "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3",
+  };
+  int skipped = 0;
+  for (const char* path : kLibraries) {
+    if (access(path, R_OK) != 0) {
+      std::printf("skipped: the BLAS %s is not installed\n", path);
+      ++skipped;
+      continue;
+    }
+    const auto library = BlasLibrary::open({path});
+    CHECK(library->ignores_old_content());
+    CHECK(library->describe().find(path) != std::string::npos);
+    tested.path = path;
+    compare_all_forms<float>();
+    compare_all_forms<double>();
+    compare_all_forms<c64>();
+    compare_all_forms<c128>();
+  }
+  tested = {};
+  if (skipped > 0) std::printf("skipped libraries: %d\n", skipped);
 }
 
 TEST_CASE("blas: conjugated operands") {
