@@ -17,10 +17,9 @@ namespace {
 constexpr std::int64_t kGap = 3;  // elements after a column
 struct Size {
   std::int64_t m, n, k;
-  /// Elements of every buffer: a routine that confuses the sizes stays inside.
+  /// Elements of every buffer: a routine that takes m for n stays inside.
   std::size_t room() const {
-    const std::int64_t side = std::max({m, n, k}) + kGap;
-    return static_cast<std::size_t>(side * side);
+    return static_cast<std::size_t>((std::max(m, n) + kGap) * (k + kGap));
   }
 };
 constexpr Size kSmall{5, 3, 7}, kBlocked{130, 70, 300};  // one tile, and several
