@@ -25,10 +25,12 @@ void choose_kernel(const Plan& plan, Step& step, AlphaClass alpha, BetaClass bet
   const auto tensor = [&](std::int32_t t) -> const PlanTensor& {
     return plan.tensors[static_cast<std::size_t>(t)];
   };
-  kernel.compute = tensor(step.c).type;
   kernel.unary = step.b < 0;
+  // A copy into a wider destination converts as it stores; only adding to one needs its type.
+  const bool converts = kernel.unary && beta == BetaClass::zero;
+  kernel.compute = converts ? plan.result : tensor(step.c).type;
   kernel.types = {tensor(step.a).type, kernel.unary ? kernel.compute : tensor(step.b).type,
-                  kernel.compute};
+                  tensor(step.c).type};
   kernel.conj = {tensor(step.a).conj, !kernel.unary && tensor(step.b).conj};
   kernel.alpha = alpha;
   kernel.beta = beta;

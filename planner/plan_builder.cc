@@ -144,8 +144,10 @@ class Builder {
       return add_step(a, b, intermediate(kept, a, b), AlphaClass::one, BetaClass::zero);
     }
     const BetaClass beta = final_beta();
+    // A copy widens as it stores; a sum is taken in the result's type, then converted.
+    const bool widens = b < 0 && beta == BetaClass::zero && kept.size() == tensor(a)->labels.size();
     const bool direct =
-        destination_.type == plan_.result && kept.size() == destination_.labels.size();
+        (destination_.type == plan_.result || widens) && kept.size() == destination_.labels.size();
     if (direct) return add_step(a, b, destination_, alpha_class(plan_.alpha), beta);
     const std::int32_t result =
         add_step(a, b, intermediate(kept, a, b), alpha_class(plan_.alpha), BetaClass::zero);

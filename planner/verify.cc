@@ -144,7 +144,10 @@ class Verifier {
   }
 
   void kernel(const Step& s) {
-    law(s.kernel.compute == at(s.c).type, "a kernel computes in its result's type");
+    const bool converts = s.kernel.unary && s.kernel.beta == BetaClass::zero;
+    law(s.kernel.compute == (converts ? plan_.result : at(s.c).type),
+        "a kernel computes in the plan's result type, or in that of what it adds to");
+    law(s.kernel.types[kC] == at(s.c).type, "a kernel stores what its destination holds");
     for (const AxisGroup g : kAxisGroups) {
       const auto& axes = s.geometry[static_cast<std::size_t>(g)];
       const GroupSpec& group = s.kernel.group(g);

@@ -1,14 +1,14 @@
 // The backends that need no code generator, each behind a factory, as runtime's core sees them.
 //
 // "reference": plain loops over labels, for every step. "blas": gemm, gemv and dot of a shared
-// library, for steps that have a BlasForm. Fill and scale steps belong to no backend:
-// make_fill_step runs them.
+// library, or gemm of a registered one, for steps that have a BlasForm. Fill and scale steps belong
+// to no backend: make_fill_step runs them.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "runtime/backend.h"
+#include "runtime/blas_library.h"
 
 namespace einjit {
 
@@ -21,7 +21,9 @@ std::unique_ptr<Backend> make_reference_backend();
 
 /// Opens the library at the first prepare, not here. An empty path means kDebianOpenBlas. Its
 /// prepare throws backend_failure naming the path, what is missing or what the self-test found.
-std::unique_ptr<Backend> make_blas_backend(const std::string& library_path);
+std::unique_ptr<Backend> make_blas_backend(const BlasAddress& address);
+/// Calls a library that is open, or registered; its steps keep it alive.
+std::unique_ptr<Backend> make_blas_backend(std::shared_ptr<const BlasLibrary> library);
 
 /// For StepKind::fill and StepKind::scale: works on the whole of Plan::destination through
 /// StepPointers::c; a and b are not looked at, gaps not touched.

@@ -4,11 +4,14 @@
 // and columns of C where it is large. So the bits depend neither on threads nor on a clock. Nothing
 // reaches the library that it would refuse: OpenBLAS prints a message and leaves C as it was, so
 // every size and leading dimension is checked at prepare, and a wrong one is a fault of the
-// planner's.
+// planner's. Where only gemm is there, gemv and dot are gemm with one row or column.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+
+#include "einjit/error.h"
 
 #include "runtime/backends.h"
 #include "runtime/blas_library.h"
@@ -25,7 +28,6 @@ constexpr double kGroupWork = 1 << 23;     // of small products run one after th
 constexpr double kCallWork = 1 << 12;      // what a call costs beside its products
 constexpr std::int64_t kTileMultiple =
     64;  // rows and columns of C: whole micro-tiles of any kernel
-constexpr std::int64_t kLargest = 0x7fffffff;
 
 /// Work of one multiply-add against f64's.
 double work_of(DType type) { return (is_double(type) ? 1 : 0.5) * (is_complex(type) ? 4 : 1); }
@@ -41,10 +43,10 @@ void check(bool holds, const BlasForm& form, const std::string& law) {
 }
 
 /// All that the library demands of its integers; what it would print about instead of computing.
-void preflight(const BlasForm& form, DType type) {
+void preflight(const BlasForm& form, DType type, std::int64_t largest) {
   using Routine = BlasForm::Routine;
   for (const std::int64_t v : {form.m, form.n, form.k, form.lda, form.ldb, form.ldc})
-    check(v >= 1 && v <= kLargest, form, "1 <= every integer < 2^31");
+    check(v >= 1 && v <= largest, form, "1 <= every integer <= " + std::to_string(largest));
   for (const char trans : {form.trans_a, form.trans_b})
     check(trans == 'N' || trans == 'T' || trans == 'C', form, "trans is N, T or C");
   for (const StepAxis& axis : form.batch) check(axis.extent >= 1, form, "batch extents >= 1");
@@ -68,21 +70,61 @@ struct Blocks {
 /// Blocks of a multiple of kTileMultiple so that one costs at most `most`, where `work` is a
 /// unit's.
 Blocks blocks_of(std::int64_t extent, double work, double most) {
-  const double units = std::min(most / work / kTileMultiple, static_cast<double>(kLargest));
+  constexpr double kMost = 1 << 30;
+  const double units = std::min(most / work / kTileMultiple, kMost);
   const auto width = std::max<std::int64_t>(1, static_cast<std::int64_t>(units)) * kTileMultiple;
   return {extent, std::min(extent, width)};
 }
 
+/// The same product by gemm. A vector is a matrix of one row, its stride the leading dimension, so
+/// that y is a column where it is dense and a row (of the transposed product) elsewhere. Nothing
+/// where that would need a conjugated matrix that is not transposed.
+std::optional<BlasForm> as_gemm(BlasForm form) {
+  using Routine = BlasForm::Routine;
+  const Routine routine = std::exchange(form.routine, Routine::gemm);
+  if (routine == Routine::dot) {
+    form.trans_a = 'N';
+    form.trans_b = 'T';
+    form.m = form.n = form.ldc = 1;
+  } else if (routine == Routine::gemv && form.ldc == 1) {
+    form.trans_b = 'T';
+    form.n = 1;
+    form.ldc = form.m;
+  } else if (routine == Routine::gemv) {
+    if (form.trans_a == 'C') return std::nullopt;
+    form.swapped = !form.swapped;
+    form.trans_b = form.trans_a == 'N' ? 'T' : 'N';
+    form.trans_a = 'N';
+    form.n = std::exchange(form.m, 1);
+    std::swap(form.lda, form.ldb);
+  }
+  return form;
+}
+
+/// The form by the routines that are there. Throws unsupported where there are none for this step.
+BlasForm form_for(const BlasLibrary& library, const BlasForm& form, DType type) {
+  const BlasRoutines& routines = library.routines();
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::unsupported, "'" + library.name() + "' has no " + what);
+  };
+  if (form.routine == BlasForm::Routine::gemv && routines.has(routines.gemv, type)) return form;
+  if (form.routine == BlasForm::Routine::dot && routines.has(routines.dot, type)) return form;
+  if (!routines.has(routines.gemm, type)) refuse(routine_name(type, "gemm"));
+  const std::optional<BlasForm> gemm = as_gemm(form);
+  if (!gemm) refuse(routine_name(type, "gemv") + ", and gemm conjugates no matrix in place");
+  return *gemm;
+}
+
 class BlasStep final : public PreparedStep {
  public:
-  BlasStep(const BlasLibrary& library, const Step& step)
-      : library_(library),
-        form_(*step.blas),
+  BlasStep(std::shared_ptr<const BlasLibrary> library, const Step& step)
+      : library_(std::move(library)),
+        form_(form_for(*library_, *step.blas, step.kernel.compute)),
         type_(step.kernel.compute),
         element_(static_cast<std::int64_t>(size_bytes(type_))),
         alpha_(step.kernel.alpha),
         beta_(step.kernel.beta) {
-    preflight(form_, type_);
+    preflight(form_, type_, library_->routines().largest());
     for (const StepAxis& axis : form_.batch) batches_ *= axis.extent;
     choose_tiles();
   }
@@ -97,7 +139,7 @@ class BlasStep final : public PreparedStep {
     const std::int64_t column = tile / rows_.count() % columns_.count();
     const std::int64_t first = tile / (rows_.count() * columns_.count()) * group_;
     const std::int64_t last = std::min(first + group_, batches_);
-    const BlasLibrary::Call calls(library_);
+    const BlasLibrary::Call calls(*library_);
     for (std::int64_t batch = first; batch < last; ++batch) {
       Call call = call_of(pointers, batch);
       cut(call, row, column);
@@ -122,7 +164,7 @@ class BlasStep final : public PreparedStep {
   struct Call {
     const std::byte *a, *b;
     std::byte* c;
-    int m, n, k;
+    std::int64_t m, n;
   };
 
   void choose_tiles() {
@@ -151,8 +193,8 @@ class BlasStep final : public PreparedStep {
         offset[t] += batch % axis.extent * axis.strides[t] * element_;
       batch /= axis.extent;
     }
-    Call call{pointers.a + offset[kA],   pointers.b + offset[kB],   pointers.c + offset[kC],
-              static_cast<int>(form_.m), static_cast<int>(form_.n), static_cast<int>(form_.k)};
+    Call call{pointers.a + offset[kA], pointers.b + offset[kB], pointers.c + offset[kC], form_.m,
+              form_.n};
     if (form_.swapped) std::swap(call.a, call.b);
     return call;
   }
@@ -161,8 +203,8 @@ class BlasStep final : public PreparedStep {
   void cut(Call& call, std::int64_t row, std::int64_t column) const {
     const std::int64_t i = row * rows_.width, j = column * columns_.width;
     const bool gemm = form_.routine == BlasForm::Routine::gemm;
-    call.m = static_cast<int>(rows_.length(row));
-    call.n = static_cast<int>(columns_.length(column));
+    call.m = rows_.length(row);
+    call.n = columns_.length(column);
     call.a += i * (form_.trans_a == 'N' ? 1 : form_.lda) * element_;
     call.c += i * (gemm ? 1 : form_.ldc) * element_;
     if (!gemm) return;
@@ -172,39 +214,32 @@ class BlasStep final : public PreparedStep {
 
   template <class R, int parts>
   void make(const Call& call, const StepPointers& pointers) const {
-    const auto t = static_cast<std::size_t>(type_);
-    const int lda = static_cast<int>(form_.lda), ldb = static_cast<int>(form_.ldb);
-    const int ldc = static_cast<int>(form_.ldc);
     R alpha[2] = {1, 0}, beta[2] = {beta_ == BetaClass::one ? R(1) : R(0), 0};
     for (int i = 0; i < parts; ++i) {
       if (alpha_ == AlphaClass::general) alpha[i] = static_cast<R>(pointers.alpha[i]);
       if (beta_ == BetaClass::general) beta[i] = static_cast<R>(pointers.beta[i]);
     }
+    const BlasRoutines& routines = library_->routines();
     switch (form_.routine) {
       case BlasForm::Routine::gemm:
-        return library_.routines().gemm[t](&form_.trans_a, &form_.trans_b, &call.m, &call.n,
-                                           &call.k, alpha, call.a, &lda, call.b, &ldb, beta, call.c,
-                                           &ldc, 1, 1);
+        return routines.call_gemm(
+            type_, {form_.trans_a, form_.trans_b, call.m, call.n, form_.k, alpha, call.a, form_.lda,
+                    call.b, form_.ldb, beta, call.c, form_.ldc});
       case BlasForm::Routine::gemv: {
         const bool plain = form_.trans_a == 'N';
-        const int rows = plain ? call.m : call.k, columns = plain ? call.k : call.m;
-        return library_.routines().gemv[t](&form_.trans_a, &rows, &columns, alpha, call.a, &lda,
-                                           call.b, &ldb, beta, call.c, &ldc, 1);
+        return routines.call_gemv(
+            type_, {form_.trans_a, 'N', plain ? call.m : form_.k, plain ? form_.k : call.m, 1,
+                    alpha, call.a, form_.lda, call.b, form_.ldb, beta, call.c, form_.ldc});
       }
       case BlasForm::Routine::dot:
-        if constexpr (parts == 1) store_dot(dot(call, lda, ldb, R()), alpha[0], beta[0], call.c);
+        if constexpr (parts == 1)
+          store_dot(routines.call_dot(form_.k, reinterpret_cast<const R*>(call.a), form_.lda,
+                                      reinterpret_cast<const R*>(call.b), form_.ldb),
+                    alpha[0], beta[0], call.c);
         return;
     }
   }
 
-  float dot(const Call& call, int incx, int incy, float) const {
-    return library_.routines().dot_f32(&call.k, reinterpret_cast<const float*>(call.a), &incx,
-                                       reinterpret_cast<const float*>(call.b), &incy);
-  }
-  double dot(const Call& call, int incx, int incy, double) const {
-    return library_.routines().dot_f64(&call.k, reinterpret_cast<const double*>(call.a), &incx,
-                                       reinterpret_cast<const double*>(call.b), &incy);
-  }
   template <class R>
   void store_dot(R sum, R alpha, R beta, std::byte* c) const {
     R& result = *reinterpret_cast<R*>(c);
@@ -212,7 +247,7 @@ class BlasStep final : public PreparedStep {
     result = beta_ == BetaClass::zero ? sum : sum + beta * result;
   }
 
-  const BlasLibrary& library_;  // the backend's, which outlives its steps
+  std::shared_ptr<const BlasLibrary> library_;
   BlasForm form_;
   DType type_;
   std::int64_t element_;
@@ -224,13 +259,16 @@ class BlasStep final : public PreparedStep {
 
 class BlasBackend final : public Backend {
  public:
-  explicit BlasBackend(std::string path)
-      : path_(path.empty() ? kDebianOpenBlas : std::move(path)) {}
+  explicit BlasBackend(BlasAddress address) : address_(std::move(address)) {
+    if (address_.path.empty()) address_.path = kDebianOpenBlas;
+  }
+  explicit BlasBackend(std::shared_ptr<const BlasLibrary> library)
+      : ignores_old_content_(library->ignores_old_content()), library_(std::move(library)) {}
   std::string_view name() const override { return "blas"; }
-  /// The first holds by the self-test, without which there is no library; gemm scales C before it
-  /// adds.
+  /// The first is a shared library's by the self-test, a registered one's by its word; gemm scales
+  /// C before it adds.
   Capabilities capabilities() const override {
-    return {.ignores_old_content = true, .keeps_unwritten = false};
+    return {.ignores_old_content = ignores_old_content_, .keeps_unwritten = false};
   }
   std::unique_ptr<PreparedStep> prepare(const Plan& plan, const Step& step) override {
     if (step.kind != StepKind::contract || !step.blas) return nullptr;
@@ -243,21 +281,25 @@ class BlasBackend final : public Backend {
   }
 
  private:
-  const BlasLibrary& library() {
+  std::shared_ptr<const BlasLibrary> library() {
     const std::lock_guard lock(opening_);
-    if (!library_) library_ = BlasLibrary::open(path_);
-    return *library_;
+    if (!library_) library_ = BlasLibrary::open(address_);
+    return library_;
   }
 
-  std::string path_;
+  BlasAddress address_;
+  bool ignores_old_content_ = true;
   std::mutex opening_;
-  std::unique_ptr<BlasLibrary> library_;
+  std::shared_ptr<const BlasLibrary> library_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_blas_backend(const std::string& library_path) {
-  return std::make_unique<BlasBackend>(library_path);
+std::unique_ptr<Backend> make_blas_backend(const BlasAddress& address) {
+  return std::make_unique<BlasBackend>(address);
+}
+std::unique_ptr<Backend> make_blas_backend(std::shared_ptr<const BlasLibrary> library) {
+  return std::make_unique<BlasBackend>(std::move(library));
 }
 
 }  // namespace einjit

@@ -12,21 +12,49 @@
 
 namespace einjit {
 
+namespace {
+
+EngineOptions checked(EngineOptions options) {
+  if (options.blas_integer_bits != 32 && options.blas_integer_bits != 64)
+    throw Error(ErrorCode::invalid_argument, "blas_integer_bits is " +
+                                                 std::to_string(options.blas_integer_bits) +
+                                                 "; it must be 32 or 64");
+  return options;
+}
+
+}  // namespace
+
 Engine::Impl::Impl(EngineOptions options)
-    : options_(std::move(options)),
-      machine_(machine_from_table(options_)),
-      machine_text_(to_text(machine_)),
+    : options_(checked(std::move(options))),
       pool_(options_.pool_retained_bytes),
-      kernels_(jit::target_named(machine_.target_cpu)),
-      plans_(options_.cache) {}
+      kernels_(jit::target_named(machine_from_table(options_).target_cpu)),
+      plans_(options_.cache) {
+  add_blas(machine_from_table(options_),
+           make_blas_backend(BlasAddress{options_.blas_path, options_.blas_symbol_suffix,
+                                         options_.blas_integer_bits}));
+}
+
+void Engine::Impl::add_blas(Machine machine, std::unique_ptr<Backend> backend) {
+  std::string text = to_text(machine);
+  all_blas_.push_back({std::move(machine), std::move(text), std::move(backend)});
+  blas_.store(&all_blas_.back(), std::memory_order_release);
+}
+
+void Engine::Impl::register_blas(const BlasProvider& provider) {
+  auto backend = make_blas_backend(BlasLibrary::of(provider));
+  const std::lock_guard lock(registering_);
+  const std::string name = provider.name + " (registered " + std::to_string(all_blas_.size()) + ")";
+  add_blas(machine_with_blas(machine(), options_, provider, name), std::move(backend));
+}
 
 Engine::Impl::~Impl() {
   for (auto& arena : arenas_) delete arena.load();
 }
 
 Backend& Engine::Impl::backend(std::string_view name) {
+  if (name == "blas") return *blas().backend;
   const std::lock_guard lock(backends_mutex_);
-  constexpr std::string_view kNames[] = {"reference", "jit", "blas"};
+  constexpr std::string_view kNames[] = {"reference", "jit"};
   const auto at = static_cast<std::size_t>(std::find(std::begin(kNames), std::end(kNames), name) -
                                            std::begin(kNames));
   if (at == backends_.size())
@@ -34,7 +62,6 @@ Backend& Engine::Impl::backend(std::string_view name) {
   if (!backends_[at]) {
     if (name == "reference") backends_[at] = make_reference_backend();
     if (name == "jit") backends_[at] = make_jit_backend(kernels_);
-    if (name == "blas") backends_[at] = make_blas_backend(options_.blas_path);
   }
   return *backends_[at];
 }
@@ -58,6 +85,10 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 const Machine& Engine::machine() const { return impl_->machine(); }
+
+void Engine::register_blas(const BlasProvider& provider) {
+  with_typed_memory_errors([&] { impl_->register_blas(provider); });
+}
 
 EngineStatistics Engine::statistics() const {
   const KernelStatistics kernels = impl_->kernels().statistics();

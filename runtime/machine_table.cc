@@ -61,4 +61,16 @@ Machine machine_from_table(const EngineOptions& options) {
   return m;
 }
 
+Machine machine_with_blas(Machine machine, const EngineOptions& options,
+                          const BlasProvider& provider, const std::string& name) {
+  machine.blas_available = true;
+  machine.blas_name = name;
+  if (provider.flops_per_second > 0)
+    machine.blas_flops_per_second = provider.flops_per_second;
+  else if (!options.machine)
+    machine.blas_flops_per_second =
+        row_of(jit::target_named(jit::host_cpu_name()).vector_bytes).blas_flops_per_second;
+  return machine;
+}
+
 }  // namespace einjit

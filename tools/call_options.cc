@@ -57,6 +57,8 @@ void CallOptions::add_to(CLI::App& command) {
       .add_option("--backend", backend,
                   "auto, reference, jit or blas; jit! and blas! never fall back")
       ->capture_default_str();
+  command.add_option("--blas", blas,
+                     "shared library with a Fortran BLAS, instead of Debian's OpenBLAS");
   command.add_option("--lowering", lowering, "force one way of the jit to run loops");
   command.add_option("--threads", threads, "at most this many; 1 is serial")->capture_default_str();
   command.add_option("--memory-limit", memory_limit,
@@ -80,6 +82,14 @@ EinsumOptions CallOptions::einsum_options(const NetworkFile* network) const {
   options.threads = threads;
   for (const std::string& size : sizes) options.sizes.push_back(parse_size(size));
   return options;
+}
+
+Engine CallOptions::engine() const {
+  EngineOptions options;
+  if (!blas.empty()) options.blas_path = std::filesystem::absolute(blas).string();
+  if (!blas.empty() && !std::ifstream(blas))
+    throw Error(ErrorCode::io_error, "cannot read the BLAS " + blas);
+  return Engine::make(options);
 }
 
 ExecContext CallOptions::context(Engine& engine) const {

@@ -1,5 +1,5 @@
-// What users choose for a call, on every command line: path, backend, lowering, threads, memory
-// limit.
+// What users choose for a call, on every command line: path, backend, BLAS, lowering, threads,
+// memory limit.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,7 @@ namespace einjit {
 struct CallOptions {
   std::string path = "auto";
   std::string backend = "auto";
+  std::string blas;  // path of a shared library; empty: the default one
   std::string lowering;
   std::int32_t threads = 1;
   std::string memory_limit;
@@ -27,6 +28,9 @@ struct CallOptions {
   /// invalid_argument or corrupt_file for what cannot be read, io_error for a file that is not
   /// there.
   EinsumOptions einsum_options(const NetworkFile* network = nullptr) const;
+
+  /// With the BLAS that was named. Throws io_error for one that is not there.
+  Engine engine() const;
 
   /// One thread: serial; more: at most that many.
   ExecContext context(Engine& engine) const;

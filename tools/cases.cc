@@ -121,7 +121,7 @@ void print_summary(const std::vector<Ran>& all, bool figures) {
 }
 
 int run(const CasesOptions& options) {
-  Engine engine = Engine::make();
+  Engine engine = options.call.engine();
   const ExecContext context = options.call.context(engine);
   const EinsumOptions call = options.call.einsum_options();
   Tally tally;

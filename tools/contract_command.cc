@@ -62,7 +62,7 @@ double since(std::chrono::steady_clock::time_point start) {
 
 Contracted contract(const ContractCommand& command, const Problem& problem,
                     const std::stop_token& stop) {
-  Engine engine = Engine::make();
+  Engine engine = command.call.engine();
   const ExecContext context = command.call.context(engine).with_stop(stop);
   const EinsumOptions options = problem.options(command.call);
   const Contraction contraction = problem.contraction(options.sizes);

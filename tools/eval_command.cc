@@ -26,7 +26,7 @@ void run(const EvalCommand& command) {
   for (const std::string& file : command.files) arrays.push_back(read_npy(file));
   std::vector<Operand> operands;
   for (const NpyArray& array : arrays) operands.push_back(array.operand());
-  Engine engine = Engine::make();
+  Engine engine = command.call.engine();
   const ExecContext context = command.call.context(engine).with_stop(interrupt.token());
   const Tensor result =
       einsum(context, command.expression, operands, command.call.einsum_options());

@@ -169,7 +169,7 @@ int run(const OracleOptions& options) {
     for (std::string& line : read_lines(file.string())) lines.push_back(std::move(line));
   keep_sample(lines, options.sample);
   keep_shard(lines, options.shard);
-  Engine engine = Engine::make();
+  Engine engine = options.call.engine();
   Tally tally;
   std::int64_t shown = 0, left_out = 0, by_auto = 0;
   for (const Replayed& done : replay_all(options, options.call.context(engine), lines)) {

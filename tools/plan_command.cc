@@ -33,7 +33,7 @@ struct Planned {
 
 Planned make_planned(const Problem& problem, const Contraction& contraction,
                      const CallOptions& call, const std::stop_token& stop) {
-  Engine engine = Engine::make();
+  Engine engine = call.engine();
   const ExecContext context = call.context(engine).with_stop(stop);
   EinsumOptions options = problem.options(call);
   Planned planned;

@@ -1,6 +1,8 @@
 // Everything a program needs: one include.
 #pragma once
 
+#include "einjit/blas_provider.h"
+#include "einjit/copy_plan.h"
 #include "einjit/dtype.h"
 #include "einjit/einsum.h"
 #include "einjit/engine.h"

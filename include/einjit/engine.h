@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "einjit/blas_provider.h"
 #include "einjit/cache.h"
 #include "einjit/machine.h"
 #include "einjit/plan.h"
@@ -23,6 +24,8 @@ struct EngineOptions {
   std::optional<Machine> machine;  // absent: the table row of this CPU's features
   std::string
       blas_path;  // a shared library with a Fortran BLAS; empty: Debian's OpenBLAS (pthread build)
+  std::string blas_symbol_suffix = "_";          // its names are "dgemm" + this
+  std::int32_t blas_integer_bits = 32;           // 32 (LP64) or 64 (ILP64)
   std::string target_cpu;                        // empty: EINJIT_TARGET_CPU, else the host's
   std::int64_t pool_retained_bytes = 100 << 20;  // buffers kept for later calls; 0: none
   CacheLimits cache;                             // of prepared plans
@@ -43,7 +46,12 @@ class Engine {
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  const Machine& machine() const;
+  const Machine& machine() const;  // stays valid as long as the Engine
+  /// The provider takes the place of "blas" in plans made from now on; plans already prepared keep
+  /// the one they have. It is tested first, on exact products into NaN-filled results with gaps: a
+  /// fault is backend_failure and changes nothing. Throws invalid_argument for a provider without a
+  /// name or a gemm. Thread-safe; a call that is being prepared meanwhile may take either.
+  void register_blas(const BlasProvider& provider);
   /// Throws cache_poisoned, as all that follow but cache_health and recover_cache.
   EngineStatistics statistics() const;
   /// Drops cached plans, kernels that no plan uses any more, and pooled buffers.

@@ -57,6 +57,13 @@ expect 0 '^f32 scalar$' '' eval '->' s.npy
 expect 0 '^5$' '' eval '->' s.npy
 expect 0 '^5 5 5$' '' eval '->i' s.npy --sizes i=3
 expect 0 '' '' eval 'ij,jk->ik' a.npy b.npy -o c.npy --backend reference
+blis=/usr/lib/x86_64-linux-gnu/blis-serial/libblas.so.3
+if [ -r $blis ]; then
+  expect 0 '' '' eval 'ij,jk->ik' a.npy b.npy -o c.npy --backend 'blas!' --blas $blis
+else
+  echo "skipped: 1 ($blis is not installed)"
+fi
+expect 1 '' 'io_error: cannot read the BLAS /nowhere.so' eval 'ij,jk->ik' a.npy b.npy -o c.npy --blas /nowhere.so
 expect 0 '^5 14$' '' eval 'ik->ki' c.npy
 
 expect 0 '^path ' '' plan 'ij,jk,kl->il' --shapes 8,9 9,10 10,11
