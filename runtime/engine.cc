@@ -60,18 +60,22 @@ Engine::~Engine() = default;
 const Machine& Engine::machine() const { return impl_->machine(); }
 
 EngineStatistics Engine::statistics() const {
-  const auto plans = impl_->plans().statistics();
-  const KernelStatistics kernels = impl_->kernels().statistics();
-  const PoolStatistics pool = impl_->pool().statistics();
-  return {plans.misses,  plans.hits,         plans.entries,           kernels.compiled,
-          kernels.held,  kernels.code_bytes, kernels.compile_seconds, pool.retained_bytes,
-          pool.in_flight};
+  return with_typed_memory_errors([&]() -> EngineStatistics {
+    const auto plans = impl_->plans().statistics();
+    const KernelStatistics kernels = impl_->kernels().statistics();
+    const PoolStatistics pool = impl_->pool().statistics();
+    return {plans.misses,  plans.hits,         plans.entries,           kernels.compiled,
+            kernels.held,  kernels.code_bytes, kernels.compile_seconds, pool.retained_bytes,
+            pool.in_flight};
+  });
 }
 
 void Engine::clear() {
-  impl_->plans().clear();
-  impl_->kernels().drop_unused();
-  impl_->pool().clear();
+  with_typed_memory_errors([&] {
+    impl_->plans().clear();
+    impl_->kernels().drop_unused();
+    impl_->pool().clear();
+  });
 }
 
 }  // namespace einjit

@@ -1,8 +1,8 @@
 // KernelSpec → shared kernel.
 #include "runtime/kernel_table.h"
 
+#include <algorithm>
 #include <chrono>
-#include <vector>
 
 #include "runtime/exit_gate.h"
 
@@ -50,17 +50,18 @@ std::shared_ptr<const Kernel> KernelTable::get(const KernelSpec& spec) {
   }
 }
 
+/// One at a time: this takes no memory, and code is freed outside the lock.
 void KernelTable::drop_unused() {
-  std::vector<std::shared_ptr<const Kernel>>
-      dropped;  // declared before the lock: code is freed after it
-  const std::lock_guard lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();)
-    if (entry->second.kernel && entry->second.kernel.use_count() == 1) {
-      dropped.push_back(std::move(entry->second.kernel));
-      entry = entries_.erase(entry);
-    } else {
-      ++entry;
-    }
+  const auto is_unused = [](const auto& entry) {
+    return entry.second.kernel && entry.second.kernel.use_count() == 1;
+  };
+  for (;;) {
+    decltype(entries_)::node_type dropped;
+    const std::lock_guard lock(mutex_);
+    const auto unused = std::find_if(entries_.begin(), entries_.end(), is_unused);
+    if (unused == entries_.end()) return;
+    dropped = entries_.extract(unused);
+  }
 }
 
 KernelStatistics KernelTable::statistics() const {

@@ -241,8 +241,8 @@ class Suite {
 
   void expressions() {
     add({"parse letters", [] { (void)parse("abc,bcd,...d->a...c"); }});
-    add({"parse a nesting", [] { (void)parse("((ab,bc),(cd,de))->ae"); }});
-    add({"parse numbers", [] { (void)parse_text("100 2,2 300->100 300"); }});
+    add({"parse a nesting", [] { (void)parse("(ab,bc),(cd,de)->ae"); }});
+    add({"parse numbers", [] { (void)parse_text("[100,2],[2,300]->[100,300]"); }});
     const Expression expression = parse("ab,bc,cd,de->ae");
     std::vector<std::span<const std::int64_t>> shapes(kChain.begin(), kChain.end());
     add({"resolve", [&] { (void)resolve(expression, shapes); }});
