@@ -121,7 +121,8 @@ auto read_inner(WordReader& reader, Parse parse) {
   const std::string_view text = reader.rest_of_line();
   try {
     return parse(text);
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::out_of_memory) throw;
     reader.corrupt(text);
   }
 }
