@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "einjit/error.h"
 #include "einjit/tree.h"
 #include "planner/label_holders.h"
 
@@ -93,35 +94,37 @@ class Tally {
 }  // namespace
 
 Costs cost_of(const Network& network, const ContractionTree& tree) {
-  check_tree(tree, network.tensors.size());
-  Tally tally(network);
-  const auto with_output = [&](const std::vector<LabelId>& labels) {
-    std::vector<LabelId> all;
-    std::set_union(labels.begin(), labels.end(), network.output.begin(), network.output.end(),
-                   std::back_inserter(all));
-    return all;
-  };
-  if (tree.joins.empty()) {
-    const auto& only = network.tensors[0];
-    tally.one_operand(with_output(only), only, network.output);
+  return with_typed_memory_errors([&]() -> Costs {
+    check_tree(tree, network.tensors.size());
+    Tally tally(network);
+    const auto with_output = [&](const std::vector<LabelId>& labels) {
+      std::vector<LabelId> all;
+      std::set_union(labels.begin(), labels.end(), network.output.begin(), network.output.end(),
+                     std::back_inserter(all));
+      return all;
+    };
+    if (tree.joins.empty()) {
+      const auto& only = network.tensors[0];
+      tally.one_operand(with_output(only), only, network.output);
+      return tally.costs();
+    }
+    LabelHolders holders(network);
+    std::vector<std::vector<LabelId>> live;
+    live.reserve(network.tensors.size() + tree.joins.size());
+    for (const auto& tensor : network.tensors) {
+      live.push_back(holders.sum_own(tensor));
+      if (live.back().size() != tensor.size()) tally.one_operand(tensor, tensor, live.back());
+    }
+    for (const ContractionTree::Join& join : tree.joins) {
+      const std::vector<LabelId> a = std::move(live[static_cast<std::size_t>(join.left)]);
+      const std::vector<LabelId> b = std::move(live[static_cast<std::size_t>(join.right)]);
+      live.push_back(holders.join(a, b));
+      tally.two_operands(a, b, live.back());
+    }
+    if (live.back() != network.output)
+      tally.one_operand(with_output(live.back()), live.back(), network.output);
     return tally.costs();
-  }
-  LabelHolders holders(network);
-  std::vector<std::vector<LabelId>> live;
-  live.reserve(network.tensors.size() + tree.joins.size());
-  for (const auto& tensor : network.tensors) {
-    live.push_back(holders.sum_own(tensor));
-    if (live.back().size() != tensor.size()) tally.one_operand(tensor, tensor, live.back());
-  }
-  for (const ContractionTree::Join& join : tree.joins) {
-    const std::vector<LabelId> a = std::move(live[static_cast<std::size_t>(join.left)]);
-    const std::vector<LabelId> b = std::move(live[static_cast<std::size_t>(join.right)]);
-    live.push_back(holders.join(a, b));
-    tally.two_operands(a, b, live.back());
-  }
-  if (live.back() != network.output)
-    tally.one_operand(with_output(live.back()), live.back(), network.output);
-  return tally.costs();
+  });
 }
 
 }  // namespace einjit

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "einjit/error.h"
 #include "einjit/plan.h"
 #include "planner/intermediate_layout.h"
 
@@ -132,47 +133,52 @@ Row row_of(const Plan& plan, std::size_t number, std::span<const std::string> na
 }  // namespace
 
 std::string explain(const Plan& plan, std::span<const std::string> names) {
-  std::string text = std::to_string(plan.contraction.axes.size()) + " operands, result " +
-                     std::string(name(plan.result)) + ", " + count(plan.costs.flops) +
-                     " multiply-adds, " + seconds(plan.predicted_seconds()) + " predicted, " +
-                     count(static_cast<double>(plan.arena_bytes)) + " bytes of intermediates\n";
-  const std::string tree = to_text(plan.tree);
-  text += "tree  " + (tree.size() <= kTreeShown ? tree : tree.substr(0, kTreeShown) + " …") + "\n";
-  std::vector<Row> rows(1);
-  std::copy(std::begin(kColumns), std::end(kColumns), rows[0].begin());
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) rows.push_back(row_of(plan, i, names));
-  return text + table(rows);
+  return with_typed_memory_errors([&]() -> std::string {
+    std::string text = std::to_string(plan.contraction.axes.size()) + " operands, result " +
+                       std::string(name(plan.result)) + ", " + count(plan.costs.flops) +
+                       " multiply-adds, " + seconds(plan.predicted_seconds()) + " predicted, " +
+                       count(static_cast<double>(plan.arena_bytes)) + " bytes of intermediates\n";
+    const std::string tree = to_text(plan.tree);
+    text +=
+        "tree  " + (tree.size() <= kTreeShown ? tree : tree.substr(0, kTreeShown) + " …") + "\n";
+    std::vector<Row> rows(1);
+    std::copy(std::begin(kColumns), std::end(kColumns), rows[0].begin());
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) rows.push_back(row_of(plan, i, names));
+    return text + table(rows);
+  });
 }
 
 std::string explain_json(const Plan& plan, std::span<const std::string> names) {
-  using nlohmann::json;
-  json steps = json::array();
-  for (const Step& s : plan.steps)
-    steps.push_back({{"labels", step_labels(plan, s, names)},
-                     {"form", form_of(plan, s)},
-                     {"batch", extent_of(s, AxisGroup::batch)},
-                     {"m", extent_of(s, AxisGroup::left)},
-                     {"n", extent_of(s, AxisGroup::right)},
-                     {"k", extent_of(s, AxisGroup::contracted)},
-                     {"backend", s.backend},
-                     {"fallbacks", s.fallbacks},
-                     {"flops", s.flops},
-                     {"bytes", s.bytes},
-                     {"predicted_seconds", s.predicted_seconds},
-                     {"permutes", permutes(s)},
-                     {"kernel", s.kind == StepKind::contract ? to_text(s.kernel) : ""}});
-  return json{{"operands", plan.contraction.axes.size()},
-              {"result", name(plan.result)},
-              {"tree", to_text(plan.tree)},
-              {"flops", plan.costs.flops},
-              {"tc", plan.costs.tc},
-              {"sc", plan.costs.sc},
-              {"rwc", plan.costs.rwc},
-              {"arena_bytes", plan.arena_bytes},
-              {"predicted_seconds", plan.predicted_seconds()},
-              {"reproducible", plan.reproducible},
-              {"steps", steps}}
-      .dump(1);
+  return with_typed_memory_errors([&]() -> std::string {
+    using nlohmann::json;
+    json steps = json::array();
+    for (const Step& s : plan.steps)
+      steps.push_back({{"labels", step_labels(plan, s, names)},
+                       {"form", form_of(plan, s)},
+                       {"batch", extent_of(s, AxisGroup::batch)},
+                       {"m", extent_of(s, AxisGroup::left)},
+                       {"n", extent_of(s, AxisGroup::right)},
+                       {"k", extent_of(s, AxisGroup::contracted)},
+                       {"backend", s.backend},
+                       {"fallbacks", s.fallbacks},
+                       {"flops", s.flops},
+                       {"bytes", s.bytes},
+                       {"predicted_seconds", s.predicted_seconds},
+                       {"permutes", permutes(s)},
+                       {"kernel", s.kind == StepKind::contract ? to_text(s.kernel) : ""}});
+    return json{{"operands", plan.contraction.axes.size()},
+                {"result", name(plan.result)},
+                {"tree", to_text(plan.tree)},
+                {"flops", plan.costs.flops},
+                {"tc", plan.costs.tc},
+                {"sc", plan.costs.sc},
+                {"rwc", plan.costs.rwc},
+                {"arena_bytes", plan.arena_bytes},
+                {"predicted_seconds", plan.predicted_seconds()},
+                {"reproducible", plan.reproducible},
+                {"steps", steps}}
+        .dump(1);
+  });
 }
 
 }  // namespace einjit

@@ -98,57 +98,66 @@ Nesting canonical(Nesting nesting) {
 
 Expression make_expression(std::vector<std::vector<Label>> inputs,
                            std::optional<std::vector<Label>> output, Nesting nesting) {
-  if (inputs.empty()) refuse("an expression has at least one operand; this one has no terms");
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    check_term(inputs[i], "the term of operand " + std::to_string(i));
-  if (output) check_term(*output, "the output");
-  check_nesting(nesting, inputs.size());
-  return {std::move(inputs), std::move(output), canonical(std::move(nesting))};
+  return with_typed_memory_errors([&]() -> Expression {
+    if (inputs.empty()) refuse("an expression has at least one operand; this one has no terms");
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      check_term(inputs[i], "the term of operand " + std::to_string(i));
+    if (output) check_term(*output, "the output");
+    check_nesting(nesting, inputs.size());
+    return {std::move(inputs), std::move(output), canonical(std::move(nesting))};
+  });
 }
 
 std::string to_text(const Expression& expression) {
-  const TermForm form = form_of(expression);
-  Groups groups = expression.nesting.groups;
-  NestedWords words;
-  words.outer_parentheses = false;
-  for (const auto& term : expression.inputs) words.leaves.push_back(term_text(term, form));
+  return with_typed_memory_errors([&]() -> std::string {
+    const TermForm form = form_of(expression);
+    Groups groups = expression.nesting.groups;
+    NestedWords words;
+    words.outer_parentheses = false;
+    for (const auto& term : expression.inputs) words.leaves.push_back(term_text(term, form));
 
-  const std::vector<std::int32_t> order = leaves_in_order(groups);
-  const bool shown_apart = !std::is_sorted(order.begin(), order.end());
-  if (groups.empty() || shown_apart) {
-    groups.assign(1, std::vector<std::int32_t>(expression.inputs.size()));
-    for (std::size_t i = 0; i < groups[0].size(); ++i) groups[0][i] = static_cast<std::int32_t>(i);
-  }
-  std::string text = write_nested(groups, words);
-  if (expression.output) text += "->" + term_text(*expression.output, form);
-  if (shown_apart) {
-    NestedWords positions;
-    for (std::size_t i = 0; i < expression.inputs.size(); ++i)
-      positions.leaves.push_back(std::to_string(i));
-    text += " | " + write_nested(expression.nesting.groups, positions);
-  }
-  return text;
+    const std::vector<std::int32_t> order = leaves_in_order(groups);
+    const bool shown_apart = !std::is_sorted(order.begin(), order.end());
+    if (groups.empty() || shown_apart) {
+      groups.assign(1, std::vector<std::int32_t>(expression.inputs.size()));
+      for (std::size_t i = 0; i < groups[0].size(); ++i)
+        groups[0][i] = static_cast<std::int32_t>(i);
+    }
+    std::string text = write_nested(groups, words);
+    if (expression.output) text += "->" + term_text(*expression.output, form);
+    if (shown_apart) {
+      NestedWords positions;
+      for (std::size_t i = 0; i < expression.inputs.size(); ++i)
+        positions.leaves.push_back(std::to_string(i));
+      text += " | " + write_nested(expression.nesting.groups, positions);
+    }
+    return text;
+  });
 }
 
 Expression parse_text(std::string_view text) {
-  const std::size_t bar = text.find('|');
-  const TermForm form =
-      text.find('[') == std::string_view::npos ? TermForm::letters : TermForm::integers;
-  Expression expression = read_expression(text.substr(0, bar), form);
-  if (bar == std::string_view::npos) return expression;
-  if (!expression.nesting.groups.empty())
-    refuse("the nesting is given twice: by parentheses and behind '|'");
-  Nesting nesting{read_nested(text.substr(bar + 1), ErrorCode::invalid_expression).groups};
-  return make_expression(std::move(expression.inputs), std::move(expression.output),
-                         std::move(nesting));
+  return with_typed_memory_errors([&]() -> Expression {
+    const std::size_t bar = text.find('|');
+    const TermForm form =
+        text.find('[') == std::string_view::npos ? TermForm::letters : TermForm::integers;
+    Expression expression = read_expression(text.substr(0, bar), form);
+    if (bar == std::string_view::npos) return expression;
+    if (!expression.nesting.groups.empty())
+      refuse("the nesting is given twice: by parentheses and behind '|'");
+    Nesting nesting{read_nested(text.substr(bar + 1), ErrorCode::invalid_expression).groups};
+    return make_expression(std::move(expression.inputs), std::move(expression.output),
+                           std::move(nesting));
+  });
 }
 
 std::string label_text(Label label) {
-  if (label == kEllipsis) return "...";
-  if (!has_letter(label)) return std::to_string(label);
-  std::string text;
-  append_utf8(text, static_cast<char32_t>(label));
-  return text;
+  return with_typed_memory_errors([&]() -> std::string {
+    if (label == kEllipsis) return "...";
+    if (!has_letter(label)) return std::to_string(label);
+    std::string text;
+    append_utf8(text, static_cast<char32_t>(label));
+    return text;
+  });
 }
 
 }  // namespace einjit

@@ -144,25 +144,27 @@ ContractionTree depth_first_tree(const ContractionTree& tree) {
 
 ContractionTree find_tree(const Contraction& contraction, std::string_view finder,
                           const SearchBudget& budget) {
-  const PathFinder& chosen = finder_named(finder);
-  const Network network = network_of(contraction);
-  NestedSearch search(network, chosen, budget);
-  const auto& groups = contraction.nesting.groups;
-  if (groups.empty()) {
-    std::vector<std::int32_t> everything(network.tensors.size());
-    for (std::size_t i = 0; i < everything.size(); ++i)
-      everything[i] = static_cast<std::int32_t>(i);
-    search.solve(everything);
+  return with_typed_memory_errors([&]() -> ContractionTree {
+    const PathFinder& chosen = finder_named(finder);
+    const Network network = network_of(contraction);
+    NestedSearch search(network, chosen, budget);
+    const auto& groups = contraction.nesting.groups;
+    if (groups.empty()) {
+      std::vector<std::int32_t> everything(network.tensors.size());
+      for (std::size_t i = 0; i < everything.size(); ++i)
+        everything[i] = static_cast<std::int32_t>(i);
+      search.solve(everything);
+      return depth_first_tree(search.take());
+    }
+    std::vector<std::int32_t> made;  // per group: the SSA number of its result
+    for (const auto& group : groups) {
+      std::vector<std::int32_t> items = group;
+      for (std::int32_t& item : items)
+        if (item < 0) item = made[static_cast<std::size_t>(~item)];
+      made.push_back(search.solve(items));
+    }
     return depth_first_tree(search.take());
-  }
-  std::vector<std::int32_t> made;  // per group: the SSA number of its result
-  for (const auto& group : groups) {
-    std::vector<std::int32_t> items = group;
-    for (std::int32_t& item : items)
-      if (item < 0) item = made[static_cast<std::size_t>(~item)];
-    made.push_back(search.solve(items));
-  }
-  return depth_first_tree(search.take());
+  });
 }
 
 }  // namespace einjit

@@ -1,6 +1,7 @@
 // Text of a Machine: one "key value" a line.
 #include "einjit/machine.h"
 
+#include "einjit/error.h"
 #include "planner/word_reader.h"
 
 namespace einjit {
@@ -40,23 +41,27 @@ void read(WordReader& reader, T& v) {
 }  // namespace
 
 std::string to_text(const Machine& machine) {
-  std::string text;
-  fields(machine, [&](std::string_view key, const auto& value) {
-    text += std::string(key) + " " + shown(value) + "\n";
+  return with_typed_memory_errors([&]() -> std::string {
+    std::string text;
+    fields(machine, [&](std::string_view key, const auto& value) {
+      text += std::string(key) + " " + shown(value) + "\n";
+    });
+    return text;
   });
-  return text;
 }
 
 Machine parse_machine(std::string_view text) {
-  WordReader reader("machine", text);
-  Machine machine;
-  fields(machine, [&](std::string_view key, auto& value) {
-    if (!reader.next_line()) reader.corrupt("end of text");
-    reader.expect(key);
-    read(reader, value);
+  return with_typed_memory_errors([&]() -> Machine {
+    WordReader reader("machine", text);
+    Machine machine;
+    fields(machine, [&](std::string_view key, auto& value) {
+      if (!reader.next_line()) reader.corrupt("end of text");
+      reader.expect(key);
+      read(reader, value);
+    });
+    if (reader.next_line()) reader.corrupt(reader.rest_of_line());
+    return machine;
   });
-  if (reader.next_line()) reader.corrupt(reader.rest_of_line());
-  return machine;
 }
 
 }  // namespace einjit

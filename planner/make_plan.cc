@@ -56,22 +56,24 @@ Plan least_memory(const PlanKey& key, const SearchBudget& budget,
 
 Plan make_plan(const PlanKey& key, const Machine& machine, const SearchBudget& budget,
                std::span<const std::string> names) {
-  if (key.operands.size() != key.contraction.axes.size() || key.operands.empty())
-    throw std::logic_error("make_plan: " + std::to_string(key.operands.size()) + " layouts for " +
-                           std::to_string(key.contraction.axes.size()) + " operands");
-  const PlanOptions& options = key.options;
-  require_backend(options.backend);
-  const auto operands = static_cast<std::int32_t>(key.operands.size());
-  Plan plan = build_plan(key,
-                         options.path ? tree_from_linear(*options.path, operands)
-                                      : find_tree(key.contraction, options.finder, budget),
-                         names);
-  if (!fits(plan, options) && !options.path && options.finder == "auto")
-    plan = least_memory(key, budget, names, std::move(plan));
-  require_memory(plan, options, names);
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    choose_backend(plan.steps[i], i, options, machine);
-  return plan;
+  return with_typed_memory_errors([&]() -> Plan {
+    if (key.operands.size() != key.contraction.axes.size() || key.operands.empty())
+      throw std::logic_error("make_plan: " + std::to_string(key.operands.size()) + " layouts for " +
+                             std::to_string(key.contraction.axes.size()) + " operands");
+    const PlanOptions& options = key.options;
+    require_backend(options.backend);
+    const auto operands = static_cast<std::int32_t>(key.operands.size());
+    Plan plan = build_plan(key,
+                           options.path ? tree_from_linear(*options.path, operands)
+                                        : find_tree(key.contraction, options.finder, budget),
+                           names);
+    if (!fits(plan, options) && !options.path && options.finder == "auto")
+      plan = least_memory(key, budget, names, std::move(plan));
+    require_memory(plan, options, names);
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      choose_backend(plan.steps[i], i, options, machine);
+    return plan;
+  });
 }
 
 }  // namespace einjit

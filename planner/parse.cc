@@ -220,6 +220,9 @@ Expression read_expression(std::string_view text, TermForm form) {
   return reader.read();
 }
 
-Expression parse(std::string_view text) { return read_expression(text, TermForm::letters); }
+Expression parse(std::string_view text) {
+  return with_typed_memory_errors(
+      [&]() -> Expression { return read_expression(text, TermForm::letters); });
+}
 
 }  // namespace einjit

@@ -94,86 +94,94 @@ std::int32_t join_all(ContractionTree& tree, const std::vector<std::int32_t>& te
 }  // namespace
 
 ContractionTree tree_from_linear(const LinearPath& path, std::int32_t operands) {
-  check_operands(operands);
-  ContractionTree tree{operands, {}};
-  const auto n = static_cast<std::size_t>(operands);
-  FilledSlots filled(n + path.size(), n);
-  std::vector<std::int32_t> tensor_in(n + path.size());
-  std::iota(tensor_in.begin(), tensor_in.begin() + operands, 0);
-  std::int64_t live = operands;
-  for (std::size_t step = 0; step < path.size(); ++step) {
-    check_not_empty(path, step);
-    std::vector<std::size_t> slots;
-    std::vector<std::int32_t> taken;
-    for (const std::int64_t position : path[step]) {
-      if (position < 0 || position >= live)
-        refuse(step_text(path, step) + ", takes position " + std::to_string(position) + " of " +
-               std::to_string(live) + " tensors; positions run from 0 to " +
-               std::to_string(live - 1));
-      slots.push_back(filled.slot_of(position));
-      taken.push_back(tensor_in[slots.back()]);
+  return with_typed_memory_errors([&]() -> ContractionTree {
+    check_operands(operands);
+    ContractionTree tree{operands, {}};
+    const auto n = static_cast<std::size_t>(operands);
+    FilledSlots filled(n + path.size(), n);
+    std::vector<std::int32_t> tensor_in(n + path.size());
+    std::iota(tensor_in.begin(), tensor_in.begin() + operands, 0);
+    std::int64_t live = operands;
+    for (std::size_t step = 0; step < path.size(); ++step) {
+      check_not_empty(path, step);
+      std::vector<std::size_t> slots;
+      std::vector<std::int32_t> taken;
+      for (const std::int64_t position : path[step]) {
+        if (position < 0 || position >= live)
+          refuse(step_text(path, step) + ", takes position " + std::to_string(position) + " of " +
+                 std::to_string(live) + " tensors; positions run from 0 to " +
+                 std::to_string(live - 1));
+        slots.push_back(filled.slot_of(position));
+        taken.push_back(tensor_in[slots.back()]);
+      }
+      std::vector<std::size_t> sorted = slots;
+      std::sort(sorted.begin(), sorted.end());
+      if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+        refuse(step_text(path, step) + ", takes one position twice");
+      for (const std::size_t slot : slots) filled.change(slot, -1);
+      tensor_in[n + step] = join_all(tree, taken);
+      filled.change(n + step, +1);
+      live -= static_cast<std::int64_t>(taken.size()) - 1;
     }
-    std::vector<std::size_t> sorted = slots;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      refuse(step_text(path, step) + ", takes one position twice");
-    for (const std::size_t slot : slots) filled.change(slot, -1);
-    tensor_in[n + step] = join_all(tree, taken);
-    filled.change(n + step, +1);
-    live -= static_cast<std::int64_t>(taken.size()) - 1;
-  }
-  check_all_joined(live);
-  return tree;
+    check_all_joined(live);
+    return tree;
+  });
 }
 
 ContractionTree tree_from_ssa(const SsaPath& path, std::int32_t operands) {
-  check_operands(operands);
-  constexpr std::int32_t kUsed = -1;
-  ContractionTree tree{operands, {}};
-  std::vector<std::int32_t> tensor_of(static_cast<std::size_t>(operands));
-  std::iota(tensor_of.begin(), tensor_of.end(), 0);
-  std::int64_t live = operands;
-  for (std::size_t step = 0; step < path.size(); ++step) {
-    check_not_empty(path, step);
-    std::vector<std::int32_t> taken;
-    for (const std::int64_t number : path[step]) {
-      if (number < 0 || number >= static_cast<std::int64_t>(tensor_of.size()))
-        refuse(step_text(path, step) + ", takes tensor " + std::to_string(number) +
-               ", which does not exist yet; there are " + std::to_string(tensor_of.size()));
-      taken.push_back(std::exchange(tensor_of[static_cast<std::size_t>(number)], kUsed));
-      if (taken.back() == kUsed)
-        refuse(step_text(path, step) + ", takes tensor " + std::to_string(number) +
-               ", which was already used");
+  return with_typed_memory_errors([&]() -> ContractionTree {
+    check_operands(operands);
+    constexpr std::int32_t kUsed = -1;
+    ContractionTree tree{operands, {}};
+    std::vector<std::int32_t> tensor_of(static_cast<std::size_t>(operands));
+    std::iota(tensor_of.begin(), tensor_of.end(), 0);
+    std::int64_t live = operands;
+    for (std::size_t step = 0; step < path.size(); ++step) {
+      check_not_empty(path, step);
+      std::vector<std::int32_t> taken;
+      for (const std::int64_t number : path[step]) {
+        if (number < 0 || number >= static_cast<std::int64_t>(tensor_of.size()))
+          refuse(step_text(path, step) + ", takes tensor " + std::to_string(number) +
+                 ", which does not exist yet; there are " + std::to_string(tensor_of.size()));
+        taken.push_back(std::exchange(tensor_of[static_cast<std::size_t>(number)], kUsed));
+        if (taken.back() == kUsed)
+          refuse(step_text(path, step) + ", takes tensor " + std::to_string(number) +
+                 ", which was already used");
+      }
+      tensor_of.push_back(join_all(tree, taken));
+      live -= static_cast<std::int64_t>(taken.size()) - 1;
     }
-    tensor_of.push_back(join_all(tree, taken));
-    live -= static_cast<std::int64_t>(taken.size()) - 1;
-  }
-  check_all_joined(live);
-  return tree;
+    check_all_joined(live);
+    return tree;
+  });
 }
 
 LinearPath linear_path(const ContractionTree& tree) {
-  check_tree(tree, static_cast<std::size_t>(tree.leaves));
-  const auto n = static_cast<std::size_t>(tree.leaves);
-  FilledSlots filled(n + tree.joins.size(), n);
-  LinearPath path;
-  path.reserve(tree.joins.size());
-  for (std::size_t i = 0; i < tree.joins.size(); ++i) {
-    const auto left = static_cast<std::size_t>(tree.joins[i].left);
-    const auto right = static_cast<std::size_t>(tree.joins[i].right);
-    path.push_back({filled.rank(left), filled.rank(right)});
-    filled.change(left, -1);
-    filled.change(right, -1);
-    filled.change(n + i, +1);
-  }
-  return path;
+  return with_typed_memory_errors([&]() -> LinearPath {
+    check_tree(tree, static_cast<std::size_t>(tree.leaves));
+    const auto n = static_cast<std::size_t>(tree.leaves);
+    FilledSlots filled(n + tree.joins.size(), n);
+    LinearPath path;
+    path.reserve(tree.joins.size());
+    for (std::size_t i = 0; i < tree.joins.size(); ++i) {
+      const auto left = static_cast<std::size_t>(tree.joins[i].left);
+      const auto right = static_cast<std::size_t>(tree.joins[i].right);
+      path.push_back({filled.rank(left), filled.rank(right)});
+      filled.change(left, -1);
+      filled.change(right, -1);
+      filled.change(n + i, +1);
+    }
+    return path;
+  });
 }
 
 SsaPath ssa_path(const ContractionTree& tree) {
-  SsaPath path;
-  path.reserve(tree.joins.size());
-  for (const ContractionTree::Join& join : tree.joins) path.push_back({join.left, join.right});
-  return path;
+  return with_typed_memory_errors([&]() -> SsaPath {
+    SsaPath path;
+    path.reserve(tree.joins.size());
+    for (const ContractionTree::Join& join : tree.joins) path.push_back({join.left, join.right});
+    return path;
+  });
 }
 
 }  // namespace einjit

@@ -121,7 +121,8 @@ auto read_inner(WordReader& reader, Parse parse) {
   const std::string_view text = reader.rest_of_line();
   try {
     return parse(text);
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::out_of_memory) throw;
     reader.corrupt(text);
   }
 }
@@ -162,33 +163,35 @@ Step read_step(WordReader& reader) {
 }  // namespace
 
 std::string to_text(const Plan& plan) {
-  Writer w;
-  w.line(kHead);
-  w.line("operands").put(plan.contraction.axes.size());
-  for (std::size_t i = 0; i < plan.contraction.axes.size(); ++i)
-    w.line("axes").list(plan.contraction.axes[i]).list(plan.contraction.shapes[i]);
-  w.line("output").list(plan.contraction.output);
-  w.line("extents").list(plan.contraction.extents);
-  w.line("nesting").put(plan.contraction.nesting.groups.size());
-  for (const auto& group : plan.contraction.nesting.groups) w.line("group").list(group);
-  w.line("tree").put(to_text(plan.tree));
-  w.line("result").put(name(plan.result));
-  w.line("destination").put(name(plan.destination.type)).put(int{plan.destination.conj});
-  w.list(plan.destination.extents).list(plan.destination.strides);
-  w.line("scalars").put(at(kScalars, plan.alpha)).put(at(kScalars, plan.beta));
-  w.line("tensors").put(plan.tensors.size());
-  for (const PlanTensor& t : plan.tensors) {
-    w.line("tensor").put(at(kPlaces, t.place)).put(t.operand).put(name(t.type)).put(int{t.conj});
-    w.list(t.labels).list(t.strides).put(t.arena_offset).put(t.bytes);
-  }
-  w.line("steps").put(plan.steps.size());
-  for (const Step& s : plan.steps) write_step(w, s);
-  w.line("slices").put(plan.slices.size());
-  for (const Slice& s : plan.slices) w.put(s.label);
-  w.line("memory").put(plan.arena_bytes).put(plan.workspace_bytes);
-  w.line("costs").put(plan.costs.flops).put(plan.costs.tc).put(plan.costs.sc).put(plan.costs.rwc);
-  w.line("reproducible").put(int{plan.reproducible});
-  return w.take();
+  return with_typed_memory_errors([&]() -> std::string {
+    Writer w;
+    w.line(kHead);
+    w.line("operands").put(plan.contraction.axes.size());
+    for (std::size_t i = 0; i < plan.contraction.axes.size(); ++i)
+      w.line("axes").list(plan.contraction.axes[i]).list(plan.contraction.shapes[i]);
+    w.line("output").list(plan.contraction.output);
+    w.line("extents").list(plan.contraction.extents);
+    w.line("nesting").put(plan.contraction.nesting.groups.size());
+    for (const auto& group : plan.contraction.nesting.groups) w.line("group").list(group);
+    w.line("tree").put(to_text(plan.tree));
+    w.line("result").put(name(plan.result));
+    w.line("destination").put(name(plan.destination.type)).put(int{plan.destination.conj});
+    w.list(plan.destination.extents).list(plan.destination.strides);
+    w.line("scalars").put(at(kScalars, plan.alpha)).put(at(kScalars, plan.beta));
+    w.line("tensors").put(plan.tensors.size());
+    for (const PlanTensor& t : plan.tensors) {
+      w.line("tensor").put(at(kPlaces, t.place)).put(t.operand).put(name(t.type)).put(int{t.conj});
+      w.list(t.labels).list(t.strides).put(t.arena_offset).put(t.bytes);
+    }
+    w.line("steps").put(plan.steps.size());
+    for (const Step& s : plan.steps) write_step(w, s);
+    w.line("slices").put(plan.slices.size());
+    for (const Slice& s : plan.slices) w.put(s.label);
+    w.line("memory").put(plan.arena_bytes).put(plan.workspace_bytes);
+    w.line("costs").put(plan.costs.flops).put(plan.costs.tc).put(plan.costs.sc).put(plan.costs.rwc);
+    w.line("reproducible").put(int{plan.reproducible});
+    return w.take();
+  });
 }
 
 namespace {
@@ -247,33 +250,35 @@ void read_call(WordReader& reader, Plan& plan) {
 }  // namespace
 
 Plan parse_plan(std::string_view text) {
-  WordReader reader("plan", text);
-  Plan plan;
-  if (!reader.next_line() || reader.rest_of_line() != kHead) reader.corrupt(text.substr(0, 20));
-  read_contraction(reader, plan.contraction);
-  read_call(reader, plan);
-  next(reader, "tensors");
-  for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next(reader, "tensor");
-    plan.tensors.push_back(read_tensor(reader));
-  }
-  next(reader, "steps");
-  for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
-    next(reader, "step");
-    plan.steps.push_back(read_step(reader));
-  }
-  next(reader, "slices");
-  for (const LabelId l : read_list<LabelId>(reader)) plan.slices.push_back({l});
-  next(reader, "memory");
-  plan.arena_bytes = reader.number<std::int64_t>();
-  plan.workspace_bytes = reader.number<std::int64_t>();
-  next(reader, "costs");
-  for (double* v : {&plan.costs.flops, &plan.costs.tc, &plan.costs.sc, &plan.costs.rwc})
-    *v = reader.number<double>();
-  next(reader, "reproducible");
-  plan.reproducible = reader.number<int>() != 0;
-  if (reader.next_line()) reader.corrupt(reader.rest_of_line());
-  return plan;
+  return with_typed_memory_errors([&]() -> Plan {
+    WordReader reader("plan", text);
+    Plan plan;
+    if (!reader.next_line() || reader.rest_of_line() != kHead) reader.corrupt(text.substr(0, 20));
+    read_contraction(reader, plan.contraction);
+    read_call(reader, plan);
+    next(reader, "tensors");
+    for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
+      next(reader, "tensor");
+      plan.tensors.push_back(read_tensor(reader));
+    }
+    next(reader, "steps");
+    for (auto n = reader.number<std::uint64_t>(); n > 0; --n) {
+      next(reader, "step");
+      plan.steps.push_back(read_step(reader));
+    }
+    next(reader, "slices");
+    for (const LabelId l : read_list<LabelId>(reader)) plan.slices.push_back({l});
+    next(reader, "memory");
+    plan.arena_bytes = reader.number<std::int64_t>();
+    plan.workspace_bytes = reader.number<std::int64_t>();
+    next(reader, "costs");
+    for (double* v : {&plan.costs.flops, &plan.costs.tc, &plan.costs.sc, &plan.costs.rwc})
+      *v = reader.number<double>();
+    next(reader, "reproducible");
+    plan.reproducible = reader.number<int>() != 0;
+    if (reader.next_line()) reader.corrupt(reader.rest_of_line());
+    return plan;
+  });
 }
 
 }  // namespace einjit

@@ -290,7 +290,8 @@ class Resolver {
 Contraction resolve(const Expression& expression,
                     std::span<const std::span<const std::int64_t>> shapes,
                     std::span<const LabelExtent> sizes) {
-  return Resolver(expression, shapes, sizes).resolve();
+  return with_typed_memory_errors(
+      [&]() -> Contraction { return Resolver(expression, shapes, sizes).resolve(); });
 }
 
 }  // namespace einjit

@@ -91,15 +91,19 @@ void Engine::register_blas(const BlasProvider& provider) {
 }
 
 EngineStatistics Engine::statistics() const {
-  const KernelStatistics kernels = impl_->kernels().statistics();
-  const PoolStatistics pool = impl_->pool().statistics();
-  return {impl_->plans().statistics(), kernels.compiled,    kernels.held,  kernels.code_bytes,
-          kernels.compile_seconds,     pool.retained_bytes, pool.in_flight};
+  return with_typed_memory_errors([&]() -> EngineStatistics {
+    const KernelStatistics kernels = impl_->kernels().statistics();
+    const PoolStatistics pool = impl_->pool().statistics();
+    return {impl_->plans().statistics(), kernels.compiled,    kernels.held,  kernels.code_bytes,
+            kernels.compile_seconds,     pool.retained_bytes, pool.in_flight};
+  });
 }
 
 void Engine::clear() {
-  impl_->plans().clear();
-  impl_->pool().clear();
+  with_typed_memory_errors([&] {
+    impl_->plans().clear();
+    impl_->pool().clear();
+  });
 }
 
 std::vector<CacheEntry> Engine::cache_entries() const {

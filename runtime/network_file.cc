@@ -187,31 +187,36 @@ Tensor drawn(const std::vector<std::int64_t>& extents, std::uint64_t seed) {
 }  // namespace
 
 NetworkFile parse_network(std::string_view text, const std::string& file) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& e) {
-    throw Error(ErrorCode::corrupt_file, file + " is no JSON: " + e.what());
-  }
-  return network_from(Node(json, "", file));
+  return with_typed_memory_errors([&]() -> NetworkFile {
+    Json json;
+    try {
+      json = Json::parse(text);
+    } catch (const Json::exception& e) {
+      throw Error(ErrorCode::corrupt_file, file + " is no JSON: " + e.what());
+    }
+    return network_from(Node(json, "", file));
+  });
 }
 
 NetworkFile read_network(const std::string& path) {
-  return parse_network(read_whole_file(path), "'" + path + "'");
+  return with_typed_memory_errors(
+      [&]() -> NetworkFile { return parse_network(read_whole_file(path), "'" + path + "'"); });
 }
 
 Tensor random_operand(DType type, const std::vector<std::int64_t>& extents, std::uint64_t seed) {
-  switch (type) {
-    case DType::f32:
-      return drawn<float>(extents, seed);
-    case DType::f64:
-      return drawn<double>(extents, seed);
-    case DType::c64:
-      return drawn<c64>(extents, seed);
-    case DType::c128:
-      return drawn<c128>(extents, seed);
-  }
-  throw Error(ErrorCode::invalid_argument, "random_operand: no such element type");
+  return with_typed_memory_errors([&]() -> Tensor {
+    switch (type) {
+      case DType::f32:
+        return drawn<float>(extents, seed);
+      case DType::f64:
+        return drawn<double>(extents, seed);
+      case DType::c64:
+        return drawn<c64>(extents, seed);
+      case DType::c128:
+        return drawn<c128>(extents, seed);
+    }
+    throw Error(ErrorCode::invalid_argument, "random_operand: no such element type");
+  });
 }
 
 }  // namespace einjit

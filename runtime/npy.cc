@@ -97,43 +97,50 @@ Operand NpyArray::operand() const {
 }
 
 NpyArray parse_npy(std::span<const std::byte> bytes, const std::string& name) {
-  const auto preamble = bytes.first(std::min(bytes.size(), kNpyPreamble));
-  const std::uint64_t offset = checked_data_offset(preamble, bytes.size(), name);
-  NpyArray array = array_of(parse_npy_header(bytes.first(offset), bytes.size(), name), name);
-  if (!array.data.empty()) std::memcpy(array.data.data(), bytes.data() + offset, array.data.size());
-  return array;
+  return with_typed_memory_errors([&]() -> NpyArray {
+    const auto preamble = bytes.first(std::min(bytes.size(), kNpyPreamble));
+    const std::uint64_t offset = checked_data_offset(preamble, bytes.size(), name);
+    NpyArray array = array_of(parse_npy_header(bytes.first(offset), bytes.size(), name), name);
+    if (!array.data.empty())
+      std::memcpy(array.data.data(), bytes.data() + offset, array.data.size());
+    return array;
+  });
 }
 
 NpyArray read_npy(const std::string& path) {
-  const std::string name = "'" + path + "'";
-  InputFile file(path);
-  std::vector<std::byte> before(std::min<std::uint64_t>(file.bytes(), kNpyPreamble));
-  file.read(before);
-  const std::uint64_t offset = checked_data_offset(before, file.bytes(), name);
-  const std::size_t have = before.size();
-  if (offset < have) throw Error(ErrorCode::corrupt_file, name + ": its .npy header is empty");
-  before.resize(offset);
-  file.read(std::span(before).subspan(have));
-  NpyArray array = array_of(parse_npy_header(before, file.bytes(), name), name);
-  file.read(array.data);
-  return array;
+  return with_typed_memory_errors([&]() -> NpyArray {
+    const std::string name = "'" + path + "'";
+    InputFile file(path);
+    std::vector<std::byte> before(std::min<std::uint64_t>(file.bytes(), kNpyPreamble));
+    file.read(before);
+    const std::uint64_t offset = checked_data_offset(before, file.bytes(), name);
+    const std::size_t have = before.size();
+    if (offset < have) throw Error(ErrorCode::corrupt_file, name + ": its .npy header is empty");
+    before.resize(offset);
+    file.read(std::span(before).subspan(have));
+    NpyArray array = array_of(parse_npy_header(before, file.bytes(), name), name);
+    file.read(array.data);
+    return array;
+  });
 }
 
 void write_npy(const std::string& path, const Operand& tensor, NpyOrder order) {
-  if (tensor.extents.size() > kNpyMostAxes)
-    throw Error(ErrorCode::unsupported, "cannot write '" + path + "': a tensor of rank " +
-                                            std::to_string(tensor.extents.size()) +
-                                            ", .npy files have rank " +
-                                            std::to_string(kNpyMostAxes) + " at most");
-  OutputFile file(path);
-  const std::string header = npy_header(tensor.type, tensor.extents, order);
-  file.write(std::as_bytes(std::span(header)));
-  std::vector<std::size_t> axes(tensor.extents.size());
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    axes[i] = order == NpyOrder::c ? i : axes.size() - 1 - i;
-  if (std::find(tensor.extents.begin(), tensor.extents.end(), 0) == tensor.extents.end())
-    write_elements(file, tensor, axes);
-  file.commit();
+  with_typed_memory_errors([&] {
+    if (tensor.extents.size() > kNpyMostAxes)
+      throw Error(ErrorCode::unsupported, "cannot write '" + path + "': a tensor of rank " +
+                                              std::to_string(tensor.extents.size()) +
+                                              ", .npy files have rank " +
+                                              std::to_string(kNpyMostAxes) + " at most");
+    OutputFile file(path);
+    const std::string header = npy_header(tensor.type, tensor.extents, order);
+    file.write(std::as_bytes(std::span(header)));
+    std::vector<std::size_t> axes(tensor.extents.size());
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      axes[i] = order == NpyOrder::c ? i : axes.size() - 1 - i;
+    if (std::find(tensor.extents.begin(), tensor.extents.end(), 0) == tensor.extents.end())
+      write_elements(file, tensor, axes);
+    file.commit();
+  });
 }
 
 }  // namespace einjit

@@ -219,24 +219,27 @@ NpyHeader parse_npy_header(std::span<const std::byte> before_data, std::uint64_t
 }
 
 std::string npy_header(DType type, const Dims& extents, NpyOrder order) {
-  // numpy calls an array that is dense in both orders C: at most one axis longer than 1, or no
-  // elements.
-  const auto longer = std::count_if(extents.begin(), extents.end(), [](auto e) { return e != 1; });
-  const bool empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
-  const bool fortran = order == NpyOrder::fortran && longer > 1 && !empty;
-  std::string text = "{'descr': '<" + std::string(kTypeNames[static_cast<std::size_t>(type)]) +
-                     "', 'fortran_order': " + (fortran ? "True" : "False") +
-                     ", 'shape': " + shape_text(extents) + ", }";
-  if (extents.size() > 0) {
-    const std::int64_t growing = extents[fortran ? extents.size() - 1 : 0];
-    text.append(kGrowthDigits - std::to_string(growing).size(), ' ');
-  }
-  const std::size_t before = kMagic.size() + 4;
-  text.append(kAlignment - (before + text.size() + 1) % kAlignment, ' ');
-  text += '\n';
-  const std::size_t length = text.size();
-  return std::string(kMagic) + '\1' + '\0' + static_cast<char>(length & 0xff) +
-         static_cast<char>(length >> 8) + text;
+  return with_typed_memory_errors([&]() -> std::string {
+    // numpy calls an array that is dense in both orders C: at most one axis longer than 1, or no
+    // elements.
+    const auto longer =
+        std::count_if(extents.begin(), extents.end(), [](auto e) { return e != 1; });
+    const bool empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+    const bool fortran = order == NpyOrder::fortran && longer > 1 && !empty;
+    std::string text = "{'descr': '<" + std::string(kTypeNames[static_cast<std::size_t>(type)]) +
+                       "', 'fortran_order': " + (fortran ? "True" : "False") +
+                       ", 'shape': " + shape_text(extents) + ", }";
+    if (extents.size() > 0) {
+      const std::int64_t growing = extents[fortran ? extents.size() - 1 : 0];
+      text.append(kGrowthDigits - std::to_string(growing).size(), ' ');
+    }
+    const std::size_t before = kMagic.size() + 4;
+    text.append(kAlignment - (before + text.size() + 1) % kAlignment, ' ');
+    text += '\n';
+    const std::size_t length = text.size();
+    return std::string(kMagic) + '\1' + '\0' + static_cast<char>(length & 0xff) +
+           static_cast<char>(length >> 8) + text;
+  });
 }
 
 }  // namespace einjit

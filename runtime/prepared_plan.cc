@@ -200,10 +200,12 @@ const Plan& PreparedPlan::plan() const { return impl_->plan(); }
 std::string PreparedPlan::explain() const { return einjit::explain(impl_->plan()); }
 
 std::vector<TraceStep> PreparedPlan::trace() const {
-  std::vector<TraceStep> out;
-  for (const auto& step : impl_->executor().steps())
-    out.push_back({static_cast<std::int32_t>(out.size()), step->backend(), step->tiles()});
-  return out;
+  return with_typed_memory_errors([&] {
+    std::vector<TraceStep> out;
+    for (const auto& step : impl_->executor().steps())
+      out.push_back({static_cast<std::int32_t>(out.size()), step->backend(), step->tiles()});
+    return out;
+  });
 }
 
 void PreparedPlan::run(const ExecContext& context, Operands operands,

@@ -1,6 +1,7 @@
 // einjit_oracle: replays folders of exact records and counts what came of them.
 //
-// One Engine serves the whole run, so that equal kernels compile once; records are replayed several
+// One Engine serves the whole run (with --cached, one a job), so that equal kernels compile once;
+// records are replayed several
 // at a time and reported in the order of the files. The last line printed is "passed P, expected
 // errors E, unsupported U, failed F"; the exit status is 0 only if U = F = 0.
 #include <CLI/CLI.hpp>
@@ -8,10 +9,13 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "runtime/backends.h"
+#include "runtime/blas_library.h"
 #include "tools/blas_core.h"
 #include "tools/call_options.h"
 #include "tools/case_json.h"
@@ -27,7 +31,8 @@ struct OracleOptions {
   std::int64_t sample = 0;
   std::string shard;
   std::vector<std::string> skip, only;
-  bool repeat = false, statistics = false;
+  ReplayMode mode;
+  bool statistics = false;
   std::int64_t most_shown = 50;
   std::int32_t jobs = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
 };
@@ -39,7 +44,11 @@ void declare(CLI::App& app, OracleOptions& options) {
   app.add_option("--shard", options.shard, "I/N: every N-th record, from the I-th on");
   app.add_option("--skip", options.skip, "leave out records whose id contains this");
   app.add_option("--only", options.only, "only records whose id contains this");
-  app.add_flag("--repeat-from-cache", options.repeat, "every call twice: cold, then cached");
+  app.add_flag("--uninit", options.mode.uninit,
+               "results go into storage without a value (sentinels; under valgrind, undefined "
+               "bytes), every buffer between guard pages");
+  app.add_flag("--cached", options.mode.cached,
+               "every call twice: its plan is made, then comes from the cache; equal bits");
   app.add_option("--jobs,--concurrent", options.jobs, "records replayed at a time, on one Engine")
       ->capture_default_str();
   app.add_flag("--statistics", options.statistics, "print what the Engine made and compiled");
@@ -124,7 +133,7 @@ struct Replayed {
 };
 
 Replayed replay_line(const OracleOptions& options, const ExecContext& context,
-                     const FinderChoice& finder, const std::string& line) {
+                     const FinderChoice& finder, const std::string& line, std::size_t index) {
   Replayed done;
   done.record = "(unreadable record)";
   try {
@@ -134,33 +143,54 @@ Replayed replay_line(const OracleOptions& options, const ExecContext& context,
                     (!options.only.empty() && !contains_any(record.id, options.only));
     if (done.left_out) return done;
     done.by_auto = !finder.accepts(record);
-    done.verdict = replay(context, record, finder.options(!done.by_auto), options.repeat ? 2 : 1);
+    ReplayMode mode = options.mode;
+    mode.index = index;
+    done.verdict = replay(context, record, finder.options(!done.by_auto), mode);
   } catch (const std::exception& e) {
     done.verdict = {Outcome::failed, e.what()};
   }
   return done;
 }
 
-/// All records, several at a time: they share the Engine, and nothing else.
-std::vector<Replayed> replay_all(const OracleOptions& options, const ExecContext& context,
+/// All records, several at a time: those of one Engine share it, and nothing else. With one Engine
+/// a job, its statistics count one record's calls at a time.
+std::vector<Replayed> replay_all(const OracleOptions& options, std::vector<Engine>& engines,
                                  const std::vector<std::string>& lines) {
   const FinderChoice finder(options.call.einsum_options());
   std::vector<Replayed> all(lines.size());
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  const auto work = [&](Engine& engine) {
+    const ExecContext context = options.call.context(engine);
     for (std::size_t i = next++; i < lines.size(); i = next++)
-      all[i] = replay_line(options, context, finder, lines[i]);
+      all[i] = replay_line(options, context, finder, lines[i], i);
   };
   std::vector<std::jthread> others;
-  for (std::int32_t job = 1; job < options.jobs; ++job) others.emplace_back(work);
-  work();
+  for (std::int32_t job = 1; job < options.jobs; ++job)
+    others.emplace_back(work, std::ref(engines[static_cast<std::size_t>(job) % engines.size()]));
+  work(engines.front());
   return all;
 }
 
-void print_statistics(const EngineStatistics& s) {
+void print_statistics(const std::vector<Engine>& engines) {
+  EngineStatistics sum;
+  for (const Engine& engine : engines) {
+    const EngineStatistics s = engine.statistics();
+    sum.cache.preparations += s.cache.preparations;
+    sum.cache.hits += s.cache.hits;
+    sum.kernels_compiled += s.kernels_compiled;
+    sum.compile_seconds += s.compile_seconds;
+  }
   std::printf("plans made %lld, from the cache %lld; kernels compiled %lld in %.3g s\n",
-              static_cast<long long>(s.cache.preparations), static_cast<long long>(s.cache.hits),
-              static_cast<long long>(s.kernels_compiled), s.compile_seconds);
+              static_cast<long long>(sum.cache.preparations),
+              static_cast<long long>(sum.cache.hits), static_cast<long long>(sum.kernels_compiled),
+              sum.compile_seconds);
+}
+
+/// Which kernels the library took: asked of the one that the backend has opened.
+void print_blas_core(const OracleOptions& options) {
+  if (!options.call.backend.starts_with("blas")) return;
+  std::printf("blas core: %s\n",
+              BlasLibrary::open(BlasAddress{kDebianOpenBlas})->core_name().c_str());
 }
 
 int run(const OracleOptions& options) {
@@ -169,10 +199,16 @@ int run(const OracleOptions& options) {
     for (std::string& line : read_lines(file.string())) lines.push_back(std::move(line));
   keep_sample(lines, options.sample);
   keep_shard(lines, options.shard);
-  Engine engine = options.call.engine();
+  const std::int32_t own = options.mode.cached ? options.jobs : 1;
+  std::vector<Engine> engines;
+  for (std::int32_t i = 0; i < std::max(own, 1); ++i) engines.push_back(options.call.engine());
+  CacheLimits all_plans;  // so that no kernel is compiled twice
+  all_plans.entries = 1 << 20;
+  all_plans.retained_bytes = std::int64_t{8} << 30;
+  for (Engine& engine : engines) engine.set_cache_limits(all_plans);
   Tally tally;
   std::int64_t shown = 0, left_out = 0, by_auto = 0;
-  for (const Replayed& done : replay_all(options, options.call.context(engine), lines)) {
+  for (const Replayed& done : replay_all(options, engines, lines)) {
     left_out += done.left_out;
     by_auto += done.by_auto;
     if (!done.left_out) tally.add(done.verdict.outcome);
@@ -188,7 +224,8 @@ int run(const OracleOptions& options) {
   if (by_auto > 0)
     std::printf("networks too large for \"%s\", contracted by \"auto\": %lld\n",
                 options.call.path.c_str(), static_cast<long long>(by_auto));
-  if (options.statistics) print_statistics(engine.statistics());
+  if (options.statistics) print_statistics(engines);
+  print_blas_core(options);
   tally.print();
   return tally.clean() ? 0 : 1;
 }

@@ -159,7 +159,7 @@ ReportedOut read_out(const json& out, const ReportedCall& call) {
                   read_dims(out.at("strides"))};
   const std::complex<double> prefill = read_number(out.at("prefill"));
   if (prefill != prefill) {
-    lie.own.fill_with_nan();
+    lie.own.fill_with(Sentinel::payload);
     return lie;
   }
   for (std::int64_t m = 0; m < lie.own.size(); ++m) lie.own.set(m, prefill);

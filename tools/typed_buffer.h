@@ -1,16 +1,20 @@
-// A heap buffer of elements whose type is known at run time, and views inside it.
+// A buffer of elements whose type is known at run time, and views inside it.
 //
 // Programs fill one from a rule, hand views of it to the library and read the result back, every
-// number as a complex<double>. It has exactly its elements' bytes, so that sanitizers see the first
-// stray access.
+// number as a complex<double>. It has exactly its elements' bytes, on the heap, so that sanitizers
+// see the first stray access, or between guard pages, so that compiled kernels' stray accesses stop
+// the process.
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "einjit/view.h"
+#include "tools/guarded_pages.h"
 
 namespace einjit {
 
@@ -30,9 +34,13 @@ decltype(auto) with_element(DType type, F&& f) {
   return f.template operator()<c128>();
 }
 
+/// What storage without a value holds in a test: bits that no right answer has.
+enum class Sentinel : std::uint8_t { signalling_nan, infinity, payload };
+inline constexpr std::size_t kSentinels = 3;
+
 class TypedBuffer {
  public:
-  TypedBuffer(DType type, std::int64_t elements);
+  TypedBuffer(DType type, std::int64_t elements, std::optional<GuardedSide> guarded = {});
   TypedBuffer(const TypedBuffer& other);
   TypedBuffer(TypedBuffer&&) noexcept = default;
 
@@ -41,9 +49,15 @@ class TypedBuffer {
   void set(std::int64_t position,
            std::complex<double> value);  // a real element takes the real part
   std::complex<double> get(std::int64_t position) const;
-  /// Quiet NaNs, each with a payload of its own.
-  void fill_with_nan();
+  /// `payload`: quiet NaNs, each with a payload of its own.
+  void fill_with(Sentinel sentinel);
   bool same_bits(const TypedBuffer& other, std::int64_t position) const;
+  std::vector<std::byte> bits() const { return {data_, data_ + bytes()}; }
+
+  /// To memcheck the elements hold nothing, or hold what their bits say.
+  void mark_undefined();
+  void mark_defined();
+  bool is_defined(std::int64_t position) const;
 
   Operand operand(std::int64_t offset, const Dims& extents, const Dims& strides,
                   bool conj = false) const;
@@ -54,12 +68,14 @@ class TypedBuffer {
                           bool initialized);
 
  private:
-  ByteRange bounds() const { return {data_.get(), data_.get() + bytes()}; }
+  ByteRange bounds() const { return {data_, data_ + bytes()}; }
   std::size_t bytes() const { return static_cast<std::size_t>(size_) * size_bytes(type_); }
 
   DType type_;
   std::int64_t size_;
-  std::unique_ptr<std::byte[]> data_;
+  std::unique_ptr<std::byte[]> heap_;
+  std::optional<GuardedPages> pages_;
+  std::byte* data_;  // into one of the two
 };
 
 /// Calls visit(position) for every index in row-major order; strides and offset in elements.

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace einjit {
 
@@ -72,15 +74,35 @@ constexpr std::string_view name(ErrorCode code) {
 /// labels: what was expected, what was found, where. Copying never throws.
 class Error : public std::exception {
  public:
-  Error(ErrorCode code, std::string sentence)
-      : code_(code), sentence_(std::make_shared<const std::string>(std::move(sentence))) {}
+  Error(ErrorCode code, std::string sentence) : code_(code) {
+    const auto owner = std::make_shared<const std::string>(std::move(sentence));
+    sentence_ = std::shared_ptr<const char>(owner, owner->c_str());
+  }
+  /// For a heap that has nothing left: allocates nothing.
+  static Error out_of_memory() noexcept {
+    constexpr const char* kSentence = "the heap has no memory left for this call";
+    return Error(ErrorCode::out_of_memory,
+                 std::shared_ptr<const char>(std::shared_ptr<void>(), kSentence));
+  }
 
   ErrorCode code() const noexcept { return code_; }
-  const char* what() const noexcept override { return sentence_->c_str(); }
+  const char* what() const noexcept override { return sentence_.get(); }
 
  private:
+  Error(ErrorCode code, std::shared_ptr<const char> sentence) noexcept
+      : code_(code), sentence_(std::move(sentence)) {}
   ErrorCode code_;
-  std::shared_ptr<const std::string> sentence_;
+  std::shared_ptr<const char> sentence_;
 };
+
+/// Turns std::bad_alloc into a typed error, at every public entry.
+template <class F>
+decltype(auto) with_typed_memory_errors(F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const std::bad_alloc&) {
+    throw Error::out_of_memory();
+  }
+}
 
 }  // namespace einjit
