@@ -80,6 +80,8 @@ std::span<const std::uint64_t> signature_of(const ExecContext& context,
     w.add(std::bit_cast<std::uint64_t>(*limit));
     w.add(static_cast<std::uint64_t>(context.threads()));
   }
+  // Another BLAS may have been registered meanwhile; its text is one of the Engine's, for good.
+  w.add(reinterpret_cast<std::uintptr_t>(&context.engine().impl().machine_text()));
   return words;
 }
 

@@ -22,7 +22,7 @@ Outcome outcome_of(const std::string& expectation) {
   EinsumOptions options;
   options.backend = "reference";
   return replay(ExecContext::serial(engine),
-                parse_oracle_record("{\"id\":\"t\"," + kDot + "," + expectation + "}"), options, 1)
+                parse_oracle_record("{\"id\":\"t\"," + kDot + "," + expectation + "}"), options, {})
       .outcome;
 }
 
