@@ -255,6 +255,7 @@ Tensor einsum(const ExecContext& context, AnyExpression expression, Operands ope
     const Destination destination = maker.destination();
     if (!plan->is_plainly_right(operands, destination))
       plan->check_addresses(operands, destination);
+    if (!plan->is_plain({})) plan->check_scalars({}, destination);
     return std::move(maker).finish(plan->execute(context, operands, destination, {}));
   });
 }
