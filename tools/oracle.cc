@@ -30,7 +30,7 @@ struct OracleOptions {
   CallOptions call;
   std::int64_t sample = 0;
   std::string shard;
-  std::vector<std::string> skip, only;
+  std::vector<std::string> skip, only, backends;
   ReplayMode mode;
   bool statistics = false;
   std::int64_t most_shown = 50;
@@ -40,6 +40,9 @@ struct OracleOptions {
 void declare(CLI::App& app, OracleOptions& options) {
   app.add_option("places", options.places, "folders and .jsonl files of records")->required();
   options.call.add_to(app);
+  app.add_option("--backends", options.backends,
+                 "one after the other on one Engine, which shares their kernels: jit,blas,auto")
+      ->delimiter(',');
   app.add_option("--sample", options.sample, "this many records, spread evenly over all files");
   app.add_option("--shard", options.shard, "I/N: every N-th record, from the I-th on");
   app.add_option("--skip", options.skip, "leave out records whose id contains this");
@@ -193,19 +196,9 @@ void print_blas_core(const OracleOptions& options) {
               BlasLibrary::open(BlasAddress{kDebianOpenBlas})->core_name().c_str());
 }
 
-int run(const OracleOptions& options) {
-  std::vector<std::string> lines;
-  for (const auto& file : files_at(options.places))
-    for (std::string& line : read_lines(file.string())) lines.push_back(std::move(line));
-  keep_sample(lines, options.sample);
-  keep_shard(lines, options.shard);
-  const std::int32_t own = options.mode.cached ? options.jobs : 1;
-  std::vector<Engine> engines;
-  for (std::int32_t i = 0; i < std::max(own, 1); ++i) engines.push_back(options.call.engine());
-  CacheLimits all_plans;  // so that no kernel is compiled twice
-  all_plans.entries = 1 << 20;
-  all_plans.retained_bytes = std::int64_t{8} << 30;
-  for (Engine& engine : engines) engine.set_cache_limits(all_plans);
+/// Replays all records by the backend of `options` and prints what failed.
+Tally replay_backend(const OracleOptions& options, std::vector<Engine>& engines,
+                     const std::vector<std::string>& lines) {
   Tally tally;
   std::int64_t shown = 0, left_out = 0, by_auto = 0;
   for (const Replayed& done : replay_all(options, engines, lines)) {
@@ -224,10 +217,36 @@ int run(const OracleOptions& options) {
   if (by_auto > 0)
     std::printf("networks too large for \"%s\", contracted by \"auto\": %lld\n",
                 options.call.path.c_str(), static_cast<long long>(by_auto));
-  if (options.statistics) print_statistics(engines);
   print_blas_core(options);
-  tally.print();
-  return tally.clean() ? 0 : 1;
+  return tally;
+}
+
+int run(OracleOptions options) {
+  std::vector<std::string> lines;
+  for (const auto& file : files_at(options.places))
+    for (std::string& line : read_lines(file.string())) lines.push_back(std::move(line));
+  keep_sample(lines, options.sample);
+  keep_shard(lines, options.shard);
+  const std::int32_t own = options.mode.cached ? options.jobs : 1;
+  std::vector<Engine> engines;
+  for (std::int32_t i = 0; i < std::max(own, 1); ++i) engines.push_back(options.call.engine());
+  CacheLimits all_plans;  // so that no kernel is compiled twice
+  all_plans.entries = 1 << 20;
+  all_plans.retained_bytes = std::int64_t{8} << 30;
+  for (Engine& engine : engines) engine.set_cache_limits(all_plans);
+  if (options.backends.empty()) options.backends = {options.call.backend};
+  Tally sum;
+  for (const std::string& backend : options.backends) {
+    options.call.backend = backend;
+    const Tally tally = replay_backend(options, engines, lines);
+    sum.add(tally);
+    if (options.backends.size() == 1) break;
+    std::printf("%s: ", backend.c_str());
+    tally.print();
+  }
+  if (options.statistics) print_statistics(engines);
+  sum.print();
+  return sum.clean() ? 0 : 1;
 }
 
 }  // namespace

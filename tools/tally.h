@@ -34,6 +34,12 @@ struct Tally {
         break;
     }
   }
+  void add(const Tally& other) {
+    passed += other.passed;
+    expected_errors += other.expected_errors;
+    unsupported += other.unsupported;
+    failed += other.failed;
+  }
   bool clean() const { return unsupported == 0 && failed == 0; }
   void print() const {
     std::printf("passed %lld, expected errors %lld, unsupported %lld, failed %lld\n",
