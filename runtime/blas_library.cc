@@ -111,6 +111,10 @@ void BlasLibrary::ask_about_itself(void* handle) {
          std::to_string(routines_.integer_bits) + " were asked for (" + configuration_ + ")");
   if (const auto parallel = symbol<Number>(handle, "openblas_get_parallel")) {
     kind_ = "OpenBLAS";
+    // Its complex gemv kernels for Haswell and SkylakeX (0.3.21) read past the end of their
+    // operands, into the next page where one ends there; those products are gemms of one column.
+    for (const DType type : {DType::c64, DType::c128})
+      routines_.gemv[static_cast<std::size_t>(type)] = nullptr;
     parallel_ = parallel();
     thread_safe_ = parallel_ != 0;
   } else if (symbol<Text>(handle, "bli_info_get_version_str")) {

@@ -419,7 +419,9 @@ class Suite {
          [&] { return std::filesystem::file_size(stray) == std::filesystem::file_size(npy); },
          [&] { std::filesystem::remove(stray); }, [&] { return entries() == 1; }});
     std::filesystem::remove(stray);
-    add({"random_operand", [] { (void)random_operand(DType::c64, {3, 4}, 7); }});
+    add({"random_operand", [extents = std::vector<std::int64_t>{3, 4}] {
+           (void)random_operand(DType::c64, extents, 7);
+         }});
     std::filesystem::remove_all(folder);
   }
 

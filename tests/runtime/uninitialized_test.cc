@@ -72,5 +72,40 @@ TEST_CASE("uninitialized: in mid-write, slots not yet written hold the sentinel"
     }
 }
 
+/// The last bytes of a page, with one that cannot be read behind it.
+template <class T>
+T* before_a_wall(std::size_t count) {
+  constexpr std::size_t kPage = 4096;
+  auto* start = reinterpret_cast<std::byte*>(pages(2 * kPage));
+  mprotect(start + kPage, kPage, PROT_NONE);
+  T* const at = reinterpret_cast<T*>(start + kPage) - count;
+  std::fill_n(at, count, T(1));
+  return at;
+}
+
+/// OpenBLAS's zgemv for Haswell and SkylakeX read past the end of what it was given.
+TEST_CASE("blas: products with a vector read nothing beyond their operands") {
+  for (std::int64_t n = 1; n <= 9; ++n)
+    for (const char* expression : {"ij,j->i", "ji,j->i"}) {
+      CAPTURE(n);
+      CAPTURE(expression);
+      const pid_t child = fork();
+      if (child == 0) {
+        const auto un = static_cast<std::size_t>(n);
+        const c128 *a = before_a_wall<c128>(un * un), *x = before_a_wall<c128>(un);
+        c128* y = before_a_wall<c128>(un);
+        Engine engine = Engine::make();
+        EinsumOptions options;
+        options.backend = "blas";
+        einsum_into(ExecContext::serial(engine), expression, MutableView<c128>(y, {n}),
+                    {View<c128>(a, {n, n}), View<c128>(x, {n})}, {}, options);
+        _exit(y[n - 1] == c128(static_cast<double>(n)) ? 0 : 1);
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      CHECK(status == 0);
+    }
+}
+
 }  // namespace
 }  // namespace einjit
