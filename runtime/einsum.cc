@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
+#include "einjit/error.h"
 #include "planner/word_list.h"
 #include "runtime/engine_impl.h"
-#include "runtime/out_of_memory.h"
 #include "runtime/prepared_plan_impl.h"
 #include "runtime/storage.h"
 #include "runtime/tensor_maker.h"

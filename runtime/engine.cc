@@ -8,7 +8,6 @@
 #include "runtime/backends.h"
 #include "runtime/engine_impl.h"
 #include "runtime/jit_backend.h"
-#include "runtime/out_of_memory.h"
 
 namespace einjit {
 

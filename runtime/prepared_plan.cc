@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
+#include "einjit/error.h"
 #include "runtime/engine_impl.h"
-#include "runtime/out_of_memory.h"
 #include "runtime/prepared_plan_impl.h"
 
 namespace einjit {

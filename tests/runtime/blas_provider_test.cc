@@ -14,6 +14,7 @@
 
 #include "einjit/einsum.h"
 #include "runtime/blas_library.h"
+#include "tests/refused.h"
 #include "tests/runtime/plain_gemm.h"
 
 namespace einjit {
@@ -21,16 +22,6 @@ namespace {
 
 using testing::GemmFault;
 using testing::plain_gemm;
-
-std::string refused(auto&& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return std::string(name(e.code())) + ": " + e.what();
-  }
-  return "not refused";
-}
-bool has(const std::string& text, const std::string& word) { return text.find(word) + 1 != 0; }
 
 template <class Integer>
 BlasProvider provider(const char* name) {

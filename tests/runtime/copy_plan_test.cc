@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/allocation_count.h"
+#include "tests/refused.h"
 
 namespace einjit {
 namespace {
@@ -36,16 +37,6 @@ T conjugate(T x) {
   if constexpr (is_complex(dtype_of<T>)) return std::conj(x);
   return x;
 }
-
-std::string refused(auto&& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return std::string(name(e.code())) + ": " + e.what();
-  }
-  return "not refused";
-}
-bool has(const std::string& text, const std::string& word) { return text.find(word) + 1 != 0; }
 
 template <class T>
 bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {

@@ -11,21 +11,12 @@
 
 #include "einjit/einsum.h"
 #include "tests/allocation_count.h"
+#include "tests/refused.h"
 
 namespace einjit {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::string refused(auto&& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return std::string(name(e.code())) + ": " + e.what();
-  }
-  return "not refused";
-}
-bool has(const std::string& text, const std::string& word) { return text.find(word) + 1 != 0; }
 
 struct Product {
   Engine engine = Engine::make();
