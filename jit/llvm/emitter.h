@@ -126,13 +126,9 @@ class Emitter {
 /// Throws std::logic_error if a kernel of role overwrite uses a pointer that derives from c for
 /// anything but a store.
 void verify_role(const llvm::Function& function, const KernelSpec& spec);
-/// The same for a kernel given as the text of LLVM IR. Throws Error{corrupt_file} if it cannot be
-/// read.
-void verify_role_of_text(const std::string& llvm_ir, const KernelSpec& spec);
 
 /// Throws std::logic_error if a kernel may unwind or calls anything but an intrinsic.
 void verify_leaf(const llvm::Function& function);
-void verify_leaf_of_text(const std::string& llvm_ir);
 
 /// What every kernel's symbol is called, or begins with where kernels have telling names.
 inline constexpr std::string_view kEntryName = "einjit_kernel";

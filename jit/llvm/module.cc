@@ -1,4 +1,6 @@
 // The module's entry: makes the Compiler, and turns whatever escapes from LLVM into our errors.
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 
 #include <mutex>
@@ -32,6 +34,19 @@ auto guarded(F&& f) {
   }
 }
 
+/// Holds a law against a kernel given as text.
+template <class Law>
+void check_text(const std::string& llvm_ir, const Law& law) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const auto module = llvm::parseAssemblyString(llvm_ir, problem, context);
+  const llvm::Function* function = module ? module->getFunction(kEntryName) : nullptr;
+  if (function == nullptr)
+    throw Error(ErrorCode::corrupt_file,
+                "not the LLVM IR of a kernel: " + problem.getMessage().str());
+  law(*function);
+}
+
 class LlvmCompiler final : public Compiler {
  public:
   explicit LlvmCompiler(const DebugNames& names) : loader_(names), telling_(names.wanted()) {}
@@ -48,9 +63,11 @@ class LlvmCompiler final : public Compiler {
     return guarded([&] { return compile(spec, target, Output::assembly); });
   }
   void verify_role(const std::string& llvm_ir, const KernelSpec& spec) override {
-    verify_role_of_text(llvm_ir, spec);
+    check_text(llvm_ir, [&](const llvm::Function& f) { jit::verify_role(f, spec); });
   }
-  void verify_leaf(const std::string& llvm_ir) override { verify_leaf_of_text(llvm_ir); }
+  void verify_leaf(const std::string& llvm_ir) override {
+    check_text(llvm_ir, [](const llvm::Function& f) { jit::verify_leaf(f); });
+  }
 
  private:
   Loader loader_;

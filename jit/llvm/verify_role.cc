@@ -3,16 +3,13 @@
 // store is refused, so a load cannot hide behind a call, a cast to an integer or a copy of the
 // pointer.
 #include <llvm/ADT/SetVector.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <stdexcept>
 
-#include "einjit/error.h"
 #include "einjit/kernel_abi.h"
 #include "jit/llvm/emitter.h"
 
@@ -72,17 +69,6 @@ void verify_role(const llvm::Function& function, const KernelSpec& spec) {
         throw std::logic_error("an overwriting kernel uses its destination in '" + text_of(*user) +
                                "': " + to_text(spec));
     }
-}
-
-void verify_role_of_text(const std::string& llvm_ir, const KernelSpec& spec) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const auto module = llvm::parseAssemblyString(llvm_ir, problem, context);
-  const llvm::Function* function = module ? module->getFunction(kEntryName) : nullptr;
-  if (function == nullptr)
-    throw Error(ErrorCode::corrupt_file,
-                "not the LLVM IR of a kernel: " + problem.getMessage().str());
-  verify_role(*function, spec);
 }
 
 }  // namespace einjit::jit
