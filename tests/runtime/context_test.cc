@@ -1,4 +1,5 @@
 // Thread policies: which threads run, how many, in which floating-point mode, to which bits.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -20,6 +21,20 @@
 #include "runtime/executor.h"
 #include "runtime/thread_policy.h"
 #include "tests/runtime/made_steps.h"
+
+namespace {
+thread_local int widths_asked = 0;  // of TBB, on this thread
+}
+
+/// Stands before TBB's own, which knows no way to tell who asked: a question alone registers no
+/// thread.
+int tbb::detail::r1::max_concurrency(const d1::task_arena_base* arena) {
+  using Function = int (*)(const d1::task_arena_base*);
+  static const auto next = reinterpret_cast<Function>(
+      dlsym(RTLD_NEXT, "_ZN3tbb6detail2r115max_concurrencyEPKNS0_2d115task_arena_baseE"));
+  ++widths_asked;
+  return next(arena);
+}
 
 namespace einjit {
 namespace {
@@ -131,6 +146,9 @@ TEST_CASE("context: serial makes no TBB call, and no other thread works") {
     };
     const double own = seconds(before, after), all = seconds(process_before, process_after);
     CHECK(all - own < 0.1 * own + 0.002);
+    CHECK(widths_asked == 0);
+    (void)thread_width(ExecContext::ambient(engine));
+    CHECK(widths_asked > 0);  // the counter sees what the library asks
     const bool unknown_to_tbb =
         tbb::this_task_arena::current_thread_index() == tbb::task_arena::not_initialized;
     CHECK(unknown_to_tbb);
