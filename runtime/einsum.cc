@@ -72,10 +72,12 @@ std::span<const std::uint64_t> signature_of(const ExecContext& context,
   w.add(static_cast<std::uint64_t>(scalar_class(scalars.alpha)) << 8 |
         static_cast<std::uint64_t>(scalar_class(scalars.beta)));
   w.add_options(options);
+  w.add(options.sizes.size());
   for (const LabelExtent& size : options.sizes) {
     w.add(static_cast<std::uint64_t>(size.label));
     w.add(static_cast<std::uint64_t>(size.extent));
   }
+  w.add(context.memory_limit_bytes().has_value());
   if (const auto limit = context.memory_limit_bytes()) {
     w.add(std::bit_cast<std::uint64_t>(*limit));
     w.add(static_cast<std::uint64_t>(context.threads()));

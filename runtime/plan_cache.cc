@@ -144,14 +144,13 @@ PlanCache::Answer PlanCache::admit(Draft& draft, Lead& lead) noexcept {
   const bool slot =
       statistics_.in_flight < limits_.preparations_in_flight && statistics_.queued_keys == 0;
   const auto me = std::this_thread::get_id();
-  if (!slot) {
+  const bool nested = std::any_of(underway_.begin(), underway_.end(),
+                                  [&](const auto& e) { return e->producer == me; });
+  const bool full = limits_.refuse_when_full || statistics_.queued_keys >= limits_.queued_keys;
+  if (!slot && (nested || full)) {
     ++statistics_.refusals;
-    const bool nested = std::any_of(underway_.begin(), underway_.end(),
-                                    [&](const auto& e) { return e->producer == me; });
     if (nested) return {Answer::Kind::cycle};
-    if (limits_.refuse_when_full || statistics_.queued_keys >= limits_.queued_keys)
-      return {Answer::Kind::full, {}, {}, limits_};
-    --statistics_.refusals;
+    return {Answer::Kind::full, {}, {}, limits_};
   }
   ++statistics_.misses;
   Entry& entry = *draft.node.front();

@@ -139,6 +139,21 @@ TEST_CASE("plan cache: a transposed operand of the same extents is another key")
   CHECK(engine.statistics().cache.entries == 2);
 }
 
+TEST_CASE("plan cache: a size given for a label and a memory limit are not taken for one another") {
+  Engine engine = Engine::make();
+  const ExecContext context = ExecContext::serial(engine);
+  const Expression repeat = make_expression({{1}}, std::vector<Label>{1, 0});
+  const double a[] = {1, 2};
+  const Operand operands[] = {View<double>(a, {2})};
+  EinsumOptions options;
+  options.backend = "reference";
+  options.sizes = {{0, 1}};
+  CHECK(einsum(context, repeat, operands, options).size() == 2);
+  options.sizes.clear();
+  CHECK(refusal([&] { (void)einsum(context.with_memory_limit(0), repeat, operands, options); }) ==
+        ErrorCode::unknown_output_label);
+}
+
 TEST_CASE("plan cache: eight threads that ask for one key prepare it once") {
   PlanCache cache(CacheLimits{});
   const auto value = some_plan();
